@@ -134,7 +134,8 @@ def solve(
         paging=True, remat=True: which remedies a plan may use
         persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"
         semantics: "device", "staged" or "published"; on_time: the share of steps that is to meet the deadline, 0.95
-        staged=False: only plans that are staged schedules, so that result.schedule is there
+        staged=False: only plans that are staged schedules, so that result.schedule is there; `persistent` and `split` are "resident"
+            and "off" then, where they do not say otherwise ("auto" pages parameters, as no staged schedule can, and is refused)
         addresses=True: with an address in RAM for every value, within the budget; False: for an allocator that finds its own
         gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
         progress: a function of phase, joules of the best plan, joules of the bound (None: none yet) and seconds, which stops the

@@ -28,7 +28,7 @@ py::tuple load_instance(const py::kwargs& given) {
   Arguments arguments(given);
   const NetworkSpec network = take_network(arguments);
   const DeviceSpec device = take_device(arguments);
-  const Policy policy = take_policy(arguments, network, false);
+  const Policy policy = take_policy(arguments, network, {.limits = false});
   arguments.finish();
   Workload workload;
   {

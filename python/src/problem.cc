@@ -96,20 +96,23 @@ DeviceSpec take_device(Arguments& arguments) {
   return device;
 }
 
-Policy take_policy(Arguments& arguments, const NetworkSpec& network, bool limits) {
+Policy take_policy(Arguments& arguments, const NetworkSpec& network, Wanted wanted) {
+  const auto [limits, staged] = wanted;
   Policy policy;
   if (const auto name = arguments.take<std::string>("semantics"))
     policy.semantics = semantics_named("semantics", *name);
   policy.paging = arguments.flag("paging", true);
   policy.rematerialization = arguments.flag("remat", true);
   policy.split.energy = quick_energy;
-  policy.split.tables = policy.paging;
-  const bool defaults = has_device_defaults(policy, network);
+  const bool defaults = !staged && has_device_defaults(policy, network);
   const auto persistent = arguments.take<std::string>("persistent");
   if (persistent)
     policy.persistent = persistent_policy_named("persistent", *persistent);
   else if (defaults && limits)
     policy.persistent = PersistentPolicy::automatic;
+  if (staged && policy.persistent == PersistentPolicy::automatic)
+    throw InputError("persistent", "\"auto\" pages parameters, as no staged schedule can: leave it out");
+  policy.split.tables = policy.paging && !staged;
   const py::object split = arguments.object("split");
   if (split.is_none() || split.equal(py::str("auto")))
     policy.split.automatic = limits && (defaults || !split.is_none());
@@ -124,13 +127,7 @@ Problem take_problem(Arguments& arguments) {
   problem.network = take_network(arguments);
   problem.device = take_device(arguments);
   const bool staged = arguments.flag("staged", false);
-  problem.policy = take_policy(arguments, problem.network, true);
-  if (staged) {
-    // What no staged schedule can say.
-    if (problem.policy.persistent == PersistentPolicy::automatic) problem.policy.persistent.reset();
-    problem.policy.split.automatic = false;
-    problem.policy.split.tables = false;
-  }
+  problem.policy = take_policy(arguments, problem.network, {true, staged});
   SolveOptions& options = problem.how.options;
   options.synchronous = !staged;
   if (const auto gap = arguments.fraction("gap")) options.gap = *gap;

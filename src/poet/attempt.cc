@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -21,6 +22,17 @@ bool searches_synchronous(const CompileRequest& request) {
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
 
+/// Progress with the best plan's energy: that of staged schedules has loads that nobody waits for.
+std::function<void(const Progress&)> with_plans_of(const SynchronousSearch& search,
+                                                   std::function<void(const Progress&)> tell) {
+  if (!tell) return tell;
+  return [&search, tell = std::move(tell)](Progress progress) {
+    progress.incumbent_joules.reset();
+    if (search.best() != nullptr) progress.incumbent_joules = search.best()->energy.value();
+    tell(progress);
+  };
+}
+
 /// Solve: plans with synchronous paging; then staged schedules, the bounds, and more such plans where these
 /// lead. The best one as steps whose transfers are scheduled.
 Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
@@ -29,13 +41,14 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
   Attempt made;
   std::vector<SynchronousPlan> synchronous;  // of least energy first
   if (synchronous_too) {
-    std::optional<SynchronousPlan> known = search_synchronous(problem, options, search);
-    if (known) {
-      options.known_joules =
-          std::min(known->energy.value(), options.known_joules.value_or(known->energy.value()));
+    std::vector<SynchronousPlan> known = search_synchronous(problem, options, search);
+    if (!known.empty()) {
+      const double best = known.front().energy.value();
+      options.known_joules = std::min(best, options.known_joules.value_or(best));
       options.explain = false;
     }
     SynchronousSearch more(problem, options, search, std::move(known));
+    if (problem.loads_of != nullptr) options.on_progress = with_plans_of(more, options.on_progress);
     made.outcome = solve(problem, options, search, &more);
     synchronous = more.take();
   } else {
@@ -49,7 +62,9 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
     energy = made.outcome.planned->energy;
   } else if (!made.outcome.schedule.stages.empty()) {
     made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
-    energy = energy_of(instance, made.plan, timeline_of(instance, made.plan));
+    energy = problem.loads_of != nullptr
+                 ? energy_without_loads(*problem.loads_of, made.plan, search.when_cancelled())
+                 : energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (!synchronous.empty()) made.placed = std::move(synchronous.front().placed);
   if (!synchronous.empty() && !(energy && *energy <= synchronous.front().energy)) {
@@ -61,7 +76,7 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
 }
 
 bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
-  const auto& [instance, limits, semantics] = problem;
+  const auto& [instance, limits, semantics, loads_of] = problem;
   return replay(instance, placed.plan, semantics, limits).valid &&
          replay_layout(instance, placed.plan, placed.layout, semantics, limits).valid;
 }
@@ -75,11 +90,8 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
   const Stop search = may_be_late ? whole_search.at_most(whole_search.remaining() / 2) : whole_search;
   const Instance& instance = problem.instance;
   WithLoads loads = with_loads(instance);
-  if (!options.rematerialization) {  // which does not mean loads
-    for (const OpId op : ids<OpId>(loads.original.size()))
-      if (loads.original[op].valid()) loads.instance.graph.ops[op].recomputable = false;
-    options.rematerialization = true;
-  }
+  if (!options.rematerialization) redo_only_loads(loads);
+  options.rematerialization = true;
   if (problem.limits.max_bytes_written && *problem.limits.max_bytes_written < loads.written_home) {
     Attempt none;
     none.outcome.certificate = certify_none(Status::infeasible, {});
@@ -88,13 +100,13 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
                     loads.written_home.value(), problem.limits.max_bytes_written->value());
     return none;
   }
-  SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics};
+  const LoadsOf of{instance, loads, problem.limits};
+  SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics, &of};
   if (earlier > Seconds(0)) *with.limits.deadline -= earlier;
   Attempt made = with_all_in_ram(with, options, synchronous_too, search);
   made.synchronous = true;
   const auto without = [&](const Plan& plan) {
-    const Plan timed = timed_without_loads(instance, loads, plan, problem.limits);
-    return plan_transfers(instance, timed, Semantics::device, problem.limits, search.when_cancelled());
+    return planned_without_loads(of, plan, search.when_cancelled());
   };
   const auto in_time = [&](const Plan& plan) {
     const auto& deadline = problem.limits.deadline;
@@ -109,6 +121,7 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
     other.plan = without(with_loads.plan);
     other.energy = energy_of(instance, other.plan, timeline_of(instance, other.plan));
     other.seconds_to_first = with_loads.seconds_to_first;
+    other.decided = with_loads.decided;
     if (in_time(other.plan)) others.push_back(std::move(other));
   }
   std::stable_sort(others.begin(), others.end(),
@@ -173,6 +186,7 @@ void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Atte
   made.outcome.explanation = {};
   made.outcome.seconds_to_incumbent = synchronous.seconds_to_first;
   made.plan = std::move(synchronous.plan);
+  made.decided = std::move(synchronous.decided);
   made.outcome.schedule = std::move(synchronous.schedule);
   if (made.outcome.schedule.stages.empty() && !has_paged(instance))
     made.outcome.schedule = stages_of(instance, made.plan);

@@ -16,6 +16,8 @@ namespace poet {
 struct Attempt {
   Outcome outcome;  // of the search for staged schedules
   Plan plan;        // empty without an answer; so is what follows
+  Decisions
+      decided;  // the plan's, of the instance with loads where that was searched; none where it has none
   bool synchronous = false;
   Report report;
   Report schedule_report;

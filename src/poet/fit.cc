@@ -1,10 +1,12 @@
 #include "poet/fit.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "poet/plan/allowance.h"
 #include "poet/plan/layout/addresses.h"
 #include "poet/plan/schedule/stages_of.h"
+#include "poet/roomy.h"
 
 namespace poet {
 namespace {
@@ -39,9 +41,32 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   if (made.over > Bytes(0) && has_other) use_placed(request, *made.placed, made);
 }
 
-/// The first of the other plans whose addresses fit.
-std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time, Attempt& made) {
+/// The plan that is best but for its addresses, or the next one, with RAM in reserve for these. Where time is
+/// up, in a moment more.
+std::optional<Attempt> roomy(const CompileRequest& request, Time& time, const Attempt& made) {
+  constexpr double kMoment = 0.4;
+  if (request.semantics != Semantics::device || is_large(request.instance.graph.ops.size()))
+    return std::nullopt;
+  const Stop moment = time.limit().at_least(kMoment);
+  std::optional<PlacedPlan> placed = roomy_plan(request, made.decided, made.over, moment);
+  for (const SynchronousPlan& plan : made.others) {
+    if (placed || moment()) break;
+    placed = roomy_plan(request, plan.decided, made.over, moment);
+  }
+  const Limits& limits = request.limits;
+  if (!placed || !replay(request.instance, placed->plan, request.semantics, limits).valid)
+    return std::nullopt;
+  Attempt other;
+  other.outcome = made.outcome;
+  use_placed(request, std::move(*placed), other);
+  return other;
+}
+
+/// The first of the other plans whose addresses fit, if it needs less energy than that.
+std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time, Attempt& made,
+                                       std::optional<Attempt> known) {
   for (SynchronousPlan& plan : made.others) {
+    if (known && known->report.energy <= plan.energy) break;
     Attempt other;
     other.outcome = made.outcome;
     use_synchronous(request.instance, std::move(plan), other);
@@ -50,10 +75,11 @@ std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time
     if (other.over <= Bytes(0)) return other;
     if (time.finish()()) break;
   }
-  return std::nullopt;
+  return known;
 }
 
-/// It is proven to the gap that is asked for, or a better one that is not saves no more than that.
+/// It is proven to the gap that is asked for, or a better one that is not saves no more than that, or hardly
+/// anything of the energy.
 bool is_good_enough(const CompileRequest& request, const Attempt& other, const Attempt& made,
                     const Bounds& bounds) {
   const double baseline = replay_keep_all(request.instance, request.semantics).energy.value();
@@ -61,8 +87,21 @@ bool is_good_enough(const CompileRequest& request, const Attempt& other, const A
   const auto open = [&](const Attempt& attempt, double bound) {
     return overhead_gap(attempt.report.energy.value(), bound, baseline) > gap;
   };
+  constexpr double kHardlyMore = 1.02;
   const double bound = bounds.every_plan.value();
-  return !open(other, bound) || (open(made, bound) && !open(other, made.report.energy.value()));
+  return other.report.energy <= kHardlyMore * made.report.energy || !open(other, bound) ||
+         (open(made, bound) && !open(other, made.report.energy.value()));
+}
+
+}  // namespace
+
+namespace {
+
+/// Of the time, a little is left for addresses.
+Stop for_search(const CompileRequest& request, const Stop& limit) {
+  constexpr double kPart = 0.1, kMost = 1;
+  const double left = limit.remaining();
+  return request.addresses ? limit.at_most(left - std::min(kPart * left, kMost)) : limit;
 }
 
 }  // namespace
@@ -77,7 +116,7 @@ Fit fit(const CompileRequest& request, Time& time) {
   std::optional<Attempt> other;  // of more energy than an attempt, but its addresses fit
   Bytes reserve_of_other{}, reserve_of_placed{};
   bool enough = false;
-  Stop search = time.limit();
+  Stop search = for_search(request, time.limit());
   do {
     fit.reserve = fit.reserves.reserve();
     made = solve_and_lower(request, fit.reserve, search);
@@ -88,7 +127,7 @@ Fit fit(const CompileRequest& request, Time& time) {
       reserve_of_placed = fit.reserve;
     }
     if (made.over > Bytes(0) && !other) {
-      other = other_that_fits(request, time, made);
+      other = other_that_fits(request, time, made, roomy(request, time, made));
       reserve_of_other = fit.reserve;
       enough = other && is_good_enough(request, *other, made, *bounds);
     }

@@ -42,6 +42,7 @@ class BestResidence {
     if (const auto why = impossible()) return without_a_plan(*why);
     constexpr double kForResident = 0.5;
     constexpr double kForBound = 0.3;
+    constexpr double kIfThereIsNoPlan = 0.3;  // of what an attempt has
     if (sets.front().empty()) {
       attempt({}, sets.size() > 1 ? kForResident : 1, sets.size() == 1);
       sets.erase(sets.begin());
@@ -50,9 +51,10 @@ class BestResidence {
       const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
       if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
     }
+    if (!done() && !is_large()) drop_hopeless(sets);
     for (std::size_t i = 0; i < sets.size() && !done(); ++i) {
-      attempt(sets[i], 1 / static_cast<double>(sets.size() - i + (must_prove_all() ? 1 : 0)),
-              i + 1 == sets.size());
+      const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
+      attempt(sets[i], 1 / (static_cast<double>(sets.size() - i) + for_proof), i + 1 == sets.size());
       if (must_prove_all() && is_large() && found(*best_)) prove_all();
     }
     if (must_prove_all() && !(best_ && stop_())) prove_all();
@@ -217,6 +219,26 @@ class BestResidence {
     if (paged.empty() || std::find(sets.begin(), sets.end(), paged) != sets.end()) return false;
     const Instance instance = with_paged(request_.instance, paged);
     return ram_floor(instance, Semantics::device).bytes() <= request_.limits.ram_budget;
+  }
+
+  /// Sets in the order of what a quick search makes of them, without those with which it needs much more
+  /// energy than with the best.
+  void drop_hopeless(std::vector<PagedSet>& sets) const {
+    if (sets.size() < 2) return;
+    constexpr double kForQuick = 0.2;
+    constexpr double kMuchMore = 1.03;
+    const Stop stop = stop_.at_most(kForQuick * stop_.remaining());
+    std::vector<std::pair<double, PagedSet>> ranked;
+    for (PagedSet& paged : sets) {
+      const auto answer =
+          quick_answer([&] { return stop(); }, with_paged(request_.instance, paged), request_.limits);
+      ranked.emplace_back(answer ? answer->energy.value() : kInfinity, std::move(paged));
+    }
+    std::ranges::stable_sort(ranked, {}, &std::pair<double, PagedSet>::first);
+    const double most = kMuchMore * ranked.front().first;
+    sets.clear();
+    for (auto& [joules, paged] : ranked)
+      if (joules <= most) sets.push_back(std::move(paged));
   }
 
   void prove_all() {

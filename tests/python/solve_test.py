@@ -116,6 +116,8 @@ class Answers(unittest.TestCase):
         self.assertTrue(result.figures["synchronous"])
         self.assertIsNone(result.schedule)
         staged = poet.solve(**{**SMALL, "persistent": None, "split": None}, staged=True)
+        with self.assertRaisesRegex(poet.InputError, "persistent.*staged"):
+            poet.solve(**{**SMALL, "persistent": "auto"}, staged=True)
         self.assertEqual(staged.schedule.R.shape, (staged.figures["ops"],) * 2)
 
     def test_amounts_are_numbers_of_any_kind_or_text(self):

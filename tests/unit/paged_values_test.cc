@@ -6,6 +6,7 @@
 #include "poet/cost/instance.h"
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
@@ -176,6 +177,32 @@ TEST(PagedValues, SetsToTryBeginWithAllResident) {
   EXPECT_EQ(paged_sets(instance(), {Bytes(1000), {}, {}}), (std::vector{none, all}));
   EXPECT_EQ(paged_sets(instance(), {Bytes(300), {}, {}}), (std::vector{none, all}));
   EXPECT_TRUE(paged_sets(instance(), {Bytes(299), {}, {}}).empty());
+}
+
+// The weight itself is no help to its update, which needs it in RAM.
+TEST(PagedValues, ToFitAreThoseThatTheLargestOpsDoNotUse) {
+  EXPECT_EQ(paged_to_fit(instance(), Bytes(300)), std::vector<ValueId>());  // as it is
+  EXPECT_EQ(paged_to_fit(instance(), Bytes(299)), std::nullopt);
+}
+
+// Two ops of a chain with a weight each and one without: what the first needs most RAM for is not to be
+// paged.
+TEST(PagedValues, ToFitAreFew) {
+  Instance made = instance();
+  const ValueId other(4);
+  made.graph.values.push_back(value("other", Persistence::parameter, OpId()));
+  made.costs.values.push_back({Bytes(100), {Seconds(1), Joules(2)}, {Seconds(1), Joules(1)}});
+  made.graph.ops[kBackward].inputs.push_back(other);
+  made.costs.ops[kForward].workspace = Bytes(150);
+  made.costs.persistent = Bytes(200);
+  verify(made);
+  const Bytes all_resident = ram_floor(with_paged(made, {}), Semantics::device).bytes();
+  EXPECT_EQ(all_resident, Bytes(550));  // forward: both weights, data, result, workspace
+  EXPECT_EQ(paged_to_fit(made, all_resident), std::vector<ValueId>());
+  const auto paged = paged_to_fit(made, Bytes(450));
+  ASSERT_EQ(paged, std::vector{other});
+  EXPECT_EQ(ram_floor(with_paged(made, *paged), Semantics::device).bytes(), Bytes(450));
+  EXPECT_EQ(paged_to_fit(made, Bytes(449)), std::nullopt);
 }
 
 TEST(PagedValues, HaveTwoPlacesOnStorage) {

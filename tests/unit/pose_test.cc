@@ -119,6 +119,17 @@ TEST(Pose, PartsAreThoseOfTheCheaperResidence) {
   EXPECT_GT(*paged, *kept);
 }
 
+// In 62% all parameters of resnet18 fit with fine parts, which leave 1 MB for the rest. With 9 of its 47 MB
+// on storage its operators fit as they are, and a plan takes 6% less energy.
+TEST(Pose, MayPageAFewParametersInsteadOfFineParts) {
+  const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};
+  Policy policy;
+  policy.persistent = PersistentPolicy::automatic;
+  policy.split = {true, {}, quick_energy};
+  policy.ram.of_keep_all = 0.62;
+  EXPECT_FALSE(pose(network, {"a72", std::nullopt}, policy).workload.part);
+}
+
 TEST(Pose, BuildsANetworkOnADevice) {
   NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, 2, Optimizer::adam, std::nullopt};
   Policy policy;

@@ -88,7 +88,8 @@ std::string inline_svg(const std::filesystem::path& file, const std::string& nam
   if (begin == std::string::npos) return "<p>(not drawn: gnuplot is missing)</p>";
   svg.erase(0, begin);
   for (const std::string mark : {"gnuplot_plot_", "gpDot", "gpPt", "gnuplot_canvas", "PlotTitle"}) {
-    const std::string own = name + "_" + mark;
+    std::string own = name;
+    own.append("_").append(mark);
     for (std::size_t at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + own.size()))
       svg.replace(at, mark.size(), own);
   }

@@ -16,7 +16,7 @@ struct Traits {
 };
 
 const std::map<std::string_view, Traits>& traits() {
-  static const std::map<std::string_view, Traits> kTraits = {
+  static const std::map<std::string_view, Traits> table = {
       {"checkpoint-all", {true, false, false, false}},
       {"revolve", {false, false, false, false}},
       {"chen-sqrt", {true, false, false, false}},
@@ -35,7 +35,7 @@ const std::map<std::string_view, Traits>& traits() {
       {"poet-no-remat", {true, true, true, true}},
       {"poet", {true, true, true, true}},
   };
-  return kTraits;
+  return table;
 }
 
 }  // namespace

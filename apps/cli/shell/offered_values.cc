@@ -25,7 +25,7 @@ bool stands_for_itself(const std::string& word) {
 }
 
 bool is_file(const std::string& word) {
-  static const std::array<std::string_view, 5> kFiles = {"FILE", "PATH", "PLAN", "SPEC", "CARD"};
+  static constexpr std::array<std::string_view, 5> kFiles = {"FILE", "PATH", "PLAN", "SPEC", "CARD"};
   return std::find(kFiles.begin(), kFiles.end(), word.substr(0, word.find('.'))) != kFiles.end();
 }
 

@@ -41,14 +41,14 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
   search.look_further = false;
   search.guard = &guard;
   const double seconds = read_solver_options(options.solver).time_limit_seconds;
-  const LeastBudget least =
-      least_budget(policy, seconds, [&](const LeastBudget& tried, double left) -> Answer {
-        options.ram = SettledRam{tried.ram, tried, {}};
-        Solved posed = pose_problem(options, how.adjust);
-        if (posed.workload.device) use_units_of(posed.workload.device->ram);
-        look_quickly(posed.request, left);
-        return solve_posed(std::move(posed), options, search);
-      });
+  const LeastBudget least = least_budget(policy, seconds, [&](const LeastBudget& tried, double left) {
+    options.ram = SettledRam{tried.ram, tried, {}};
+    Solved posed = pose_problem(options, how.adjust);
+    if (posed.workload.device) use_units_of(posed.workload.device->ram);
+    look_quickly(posed.request, left);
+    const Solved solved = solve_posed(std::move(posed), options, search);
+    return static_cast<const Answer&>(solved);
+  });
   SettledRam ram{least.ram, least, {}};
   ram.note = with_option_names(note_of(least, policy.split.automatic));
   return ram;

@@ -216,7 +216,8 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   };
   const bool before = options.ram && options.ram->least && options.ram->least->interrupted;
   solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
-  static_cast<Answer&>(solved) = answered(std::move(solved));  // its own members stay
+  // Its own members stay.
+  static_cast<Answer&>(solved) = answered(std::move(solved));  // NOLINT(bugprone-use-after-move)
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;
 }

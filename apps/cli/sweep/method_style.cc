@@ -14,7 +14,7 @@ CurveStyle style_of(const Method& method) {
     double width;
     bool dashed;
   };
-  static const std::map<std::string_view, Look> kLooks = {
+  static const std::map<std::string_view, Look> table = {
       {"checkpoint-all", {"#000000", 3, 1.2, false}},
       {"revolve", {kGrey, 2, 1.2, true}},
       {"chen-sqrt", {kOrange, 8, 1.2, true}},
@@ -33,8 +33,8 @@ CurveStyle style_of(const Method& method) {
       {"poet-no-remat", {kVermilion, 4, 1.2, true}},
       {"poet", {kVermilion, 7, 2.4, false}},
   };
-  const auto found = kLooks.find(method.name);
-  const Look look = found != kLooks.end() ? found->second : Look{kYellow, 1, 1.2, false};
+  const auto found = table.find(method.name);
+  const Look look = found != table.end() ? found->second : Look{kYellow, 1, 1.2, false};
   return {std::string(method.title), look.colour, look.marker, look.width, look.dashed};
 }
 

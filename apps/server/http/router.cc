@@ -83,7 +83,7 @@ void write_reply(Reply&& reply, httplib::Response& response) {
       return true;
     });
   } else {
-    response.set_content(std::move(reply.body), reply.type.c_str());
+    response.set_content(reply.body, reply.type);
   }
 }
 

@@ -70,10 +70,14 @@ struct SolveOptions {
   return Stop(options.time_limit_seconds, options.interrupted);
 }
 
+struct LoadsOf;
+
 struct SolveRequest {
   const Instance& instance;
   Limits limits;
   Semantics semantics = Semantics::device;
+  const LoadsOf* loads_of =
+      nullptr;  // what the instance stands for (problem/loads.h), where it is one with loads
 };
 
 /// Why there is no answer, or what the least limits are. Fields are absent when they were not needed or not

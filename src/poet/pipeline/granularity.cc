@@ -6,6 +6,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
+#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/plan/allowance.h"
 #include "poet/split/split.h"
 
@@ -96,19 +97,10 @@ void Granularity::estimate(Choice& of) const {
 void Granularity::estimate_some_resident(Choice& of) const {
   estimate(of);
   if (!of.estimate || of.floor > budget()) return;
-  std::vector<ValueId> by_size = pageable(of.instance);
-  const IdVector<ValueId, ValueCost>& costs = of.instance.costs.values;
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](ValueId a, ValueId b) { return costs[a].bytes > costs[b].bytes; });
-  for (const int quarters : {1, 2, 3}) {
-    const auto room = Bytes((budget() - of.floor).value() / 4 * quarters);
-    std::vector<ValueId> paged = by_size;
-    Bytes resident{};
-    while (!paged.empty() && resident + costs[paged.back()].bytes <= room) {
-      resident += costs[paged.back()].bytes;
-      paged.pop_back();
-    }
-    consider(with_paged(of.instance, paged), of);
+  const Bytes room = budget() - of.floor;
+  for (const int quarters : {1, 2, 3, 4}) {
+    const Bytes ram = of.floor + Bytes(room.value() / 4 * quarters);
+    if (const auto paged = paged_to_fit(of.instance, ram)) consider(with_paged(of.instance, *paged), of);
   }
 }
 

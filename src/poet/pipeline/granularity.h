@@ -52,8 +52,7 @@ class Granularity {
   /// Sets the estimate unless it is there: with every persistent value paged that may be, or with none,
   /// whichever is better.
   void estimate(Choice& of) const;
-  /// The same, or better with the smallest persistent values resident, in several parts of the RAM that is
-  /// left: those cost the most to move per byte.
+  /// The same, or better with as few persistent values paged as let every op fit into several sizes of RAM.
   void estimate_some_resident(Choice& of) const;
 
  private:

@@ -23,21 +23,42 @@ struct Wanted {
   }
 };
 
+constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
+
+/// Parts in which operators just fit may be too coarse for energy: beside finer ones more stays resident. Of
+/// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
+Choice with_more_resident(Choice coarse, const Granularity& paging) {
+  constexpr int kNoBetter = 2;  // sizes of parts
+  constexpr std::size_t kFewEnough = 4'000;
+  paging.estimate_some_resident(coarse);
+  std::optional<Bytes> part = coarse.parts.part;
+  Choice best = std::move(coarse);
+  for (int no_better = 0; part && *part > Bytes(64) && no_better < kNoBetter; ++no_better) {
+    part = Bytes(part->value() / 2);
+    Choice finer = paging.of(part);
+    if (finer.instance.graph.ops.size() > kFewEnough) break;
+    paging.estimate_some_resident(finer);
+    if (!is_better(finer, best)) continue;
+    best = std::move(finer);
+    no_better = -1;
+  }
+  return best;
+}
+
 /// Parts for a step whose persistent values are resident or paged, as costs less. Keeping all of them
 /// resident may need finer parts than paging does, and be cheaper with them.
 Choice for_any_residence(const Graph& training, const Wanted& wanted) {
-  constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
   const auto& [splitting, limits, persistent, device] = wanted;
   const Granularity paging = wanted.granularity(training);
   Choice paged = paging.choose();
+  if (!splitting.energy || paged.floor > limits.ram_budget) return paged;
+  paged = with_more_resident(std::move(paged), paging);
   const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device, kFewer);
-  if (!splitting.energy || keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
+  if (keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
   Choice kept = keeping.choose();
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
-  if (!kept.estimate) return paged;
-  paging.estimate_some_resident(paged);
-  return is_better(kept, paged) ? std::move(kept) : std::move(paged);
+  return kept.estimate && is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }
 
 /// As the splitting says.

@@ -167,8 +167,13 @@ std::optional<Candidate> greedy(const Problem& problem, const std::function<bool
 
 std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,
                                      const std::function<bool()>& stop) {
+  return greedy_from(problem, Gaps(problem).decisions(modes), stop);
+}
+
+std::optional<Candidate> greedy_from(const Problem& problem, const Decisions& decisions,
+                                     const std::function<bool()>& stop) {
   IncrementalReplay replay(problem);
-  replay.load(Gaps(problem).decisions(modes));
+  replay.load(decisions);
   replay.commit();
   std::optional<Candidate> found = fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop);
   if (!found || found->within(problem)) return found;

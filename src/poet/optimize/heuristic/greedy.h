@@ -22,6 +22,9 @@ namespace poet {
 /// The same from given modes: made to fit where they do not, then improved.
 [[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,
                                                    const std::function<bool()>& stop);
+/// From given decisions.
+[[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const Decisions& decisions,
+                                                   const std::function<bool()>& stop);
 
 /// A schedule of little RAM: for each policy, the least budget that it can meet, by bisection. Its peak
 /// bounds the least feasible RAM from above.

@@ -121,6 +121,11 @@ WithoutLoads without_idle_page_ins(const Dataflow& flow, const Plan& plan) {
 
 WithLoads with_loads(const Instance& instance) { return Loading(instance).run(); }
 
+void redo_only_loads(WithLoads& loads) {
+  for (const OpId op : ids<OpId>(loads.original.size()))
+    if (loads.original[op].valid()) loads.instance.graph.ops[op].recomputable = false;
+}
+
 Limits limits_with_loads(const WithLoads& loads, Limits limits) {
   if (limits.max_bytes_written)
     limits.max_bytes_written = std::max(Bytes(0), *limits.max_bytes_written - loads.written_home);

@@ -4,8 +4,8 @@
 //
 // A load has no operands, costs what the page-in costs and can be done again, so that whether a parameter
 // stays or comes again is the question whether a value is kept or recomputed. The page-out after an update is
-// part of the update's cost. Where transfers run beside compute they take no time here: the plan that follows
-// is timed as it is.
+// part of the update's cost. Where transfers run beside compute they take no time here, which is right for
+// bounds; what a search finds is judged by the plan that follows from it, which is timed as it is (LoadsOf).
 
 #include <vector>
 
@@ -30,6 +30,17 @@ struct WithLoads {
 /// Without paged values, the instance as it is. Not verified: loads are of a kind that no schema has. O(ops +
 /// values + edges).
 [[nodiscard]] WithLoads with_loads(const Instance& instance);
+
+/// Where nothing may be recomputed, which does not mean loads.
+void redo_only_loads(WithLoads& loads);
+
+/// What an instance with loads stands for: its plans are timed as what becomes of them, in which compute may
+/// wait for loads. Refers to all three.
+struct LoadsOf {
+  const Instance& original;
+  const WithLoads& loads;
+  const Limits& limits;  // of the original
+};
 
 /// The limits that are left for the instance with loads.
 [[nodiscard]] Limits limits_with_loads(const WithLoads& loads, Limits limits);

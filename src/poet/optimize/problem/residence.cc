@@ -7,6 +7,7 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/large.h"
+#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -15,6 +16,8 @@ namespace {
 // Of the RAM beside the largest op; where time or writing is limited all of them, else those up to one of the
 // next two.
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
+// Of the same RAM, what is left beside as many as that.
+constexpr std::array kFits = {0.0, 0.25, 0.5};
 constexpr double kMostToStay = 0.75;
 constexpr double kMostOfLarge = 0.1;
 
@@ -51,6 +54,14 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
+  for (const double part : kFits) {
+    const Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
+    auto few = paged_to_fit(instance, ram_budget - left);
+    if (!few || few->empty() || (!sets.empty() && sets.back() == *few)) continue;
+    const Instance with = with_paged(instance, *few);
+    if (has_homes(with) && floor_of(with) <= ram_budget) sets.push_back(std::move(*few));
+    if (is_large(instance.graph.ops.size())) break;
+  }
   const bool hurries = limits.max_bytes_written || limits.deadline;
   const double most = hurries ? 1 : is_large(instance.graph.ops.size()) ? kMostOfLarge : kMostToStay;
   for (const double part : kFractions) {

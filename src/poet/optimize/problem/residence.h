@@ -12,11 +12,11 @@
 namespace poet {
 
 /// Sets of persistent values to page, in the order in which they are worth a try: none, if the budget allows
-/// that; then all but some, and all. Those that stay resident are the smallest, whose transfers cost the most
-/// energy per byte of RAM, up to a part of the RAM that the budget leaves beside the largest op; the larger
-/// ones of these parts only where writing or time is limited. Sets for
-/// which the budget is below the floor, or whose homes the storage does not hold, are left out. Device
-/// semantics. O(sets * (ops + edges)).
+/// that; then as few as the largest ops need (paged_to_fit.h), then all but some, and all. Those that stay
+/// resident are the smallest, whose transfers cost the most energy per byte of RAM, up to a part of the RAM
+/// that the budget leaves beside the largest op; the larger ones of these parts only where writing or time is
+/// limited. Sets for which the budget is below the floor, or whose homes the storage does not hold, are left
+/// out. Device semantics. O(sets * (ops + edges)).
 [[nodiscard]] std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Limits& limits);
 
 /// By how much the values grow when they are paged: addresses are aligned, resident values packed. O(values).

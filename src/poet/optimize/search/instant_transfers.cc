@@ -1,13 +1,30 @@
 #include "poet/optimize/search/instant_transfers.h"
 
+#include <cstddef>
 #include <utility>
 
+#include "poet/optimize/problem/loads.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/transfers.h"
 
 namespace poet {
+
+namespace {
+
+/// Beside compute they take no time in the problem, and are waited for all the same.
+void charge_loads(const LoadsOf& of, double waiting, Problem& p) {
+  if (!of.original.costs.timing.concurrent) return;
+  for (const OpId op : ids<OpId>(of.loads.loads.size())) {
+    const ValueId v = of.loads.loads[op];
+    if (!v.valid()) continue;
+    p.joules[static_cast<std::size_t>(op.index)] +=
+        waiting * p.idle_watts * of.original.costs.values[v].page_in.seconds.value();
+  }
+}
+
+}  // namespace
 
 Problem instant_problem(const SolveRequest& request, const SolveOptions& options, double waiting) {
   Problem p = make_problem(request, options);
@@ -16,6 +33,7 @@ Problem instant_problem(const SolveRequest& request, const SolveOptions& options
     p.in_joules[v] += waiting * p.idle_watts * p.in_seconds[v];
     p.out_joules[v] += waiting * p.idle_watts * p.out_seconds[v];
   }
+  if (request.loads_of != nullptr) charge_loads(*request.loads_of, waiting, p);
   p.idle_watts = p.wake_seconds = p.wake_joules = 0;
   p.semantics = Semantics::published;
   p.objective_scale = objective_scale(p);
@@ -31,7 +49,8 @@ std::optional<SynchronousPlan> synchronous_plan(const SolveRequest& request, con
   made.plan = plan_transfers(instance, beside, Semantics::device, request.limits, stop);
   const Timeline line = timeline_of(instance, made.plan);
   if (!keeps_limits(request, line)) return std::nullopt;
-  made.energy = energy_of(instance, made.plan, line);
+  made.energy = request.loads_of != nullptr ? energy_without_loads(*request.loads_of, made.plan, stop)
+                                            : energy_of(instance, made.plan, line);
   return made;
 }
 

@@ -8,6 +8,8 @@
 #include "poet/plan/canonical.h"
 #include "poet/plan/layout/addresses.h"
 #include "poet/plan/timing/overlap.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/plan/timing/transfers.h"
 
 namespace poet {
 
@@ -102,6 +104,16 @@ Plan timed_without_loads(const Instance& original, const WithLoads& loads, const
                 [](const Step& step) { return step.kind == StepKind::wait || step.kind == StepKind::free; });
   return original.costs.timing.concurrent ? overlapped(original, steps, limits)
                                           : canonicalize(original, steps, Semantics::device);
+}
+
+Plan planned_without_loads(const LoadsOf& of, const Plan& plan, const Stop& stop) {
+  const Plan timed = timed_without_loads(of.original, of.loads, plan, of.limits);
+  return plan_transfers(of.original, timed, Semantics::device, of.limits, stop);
+}
+
+Joules energy_without_loads(const LoadsOf& of, const Plan& plan, const Stop& stop) {
+  const Plan planned = planned_without_loads(of, plan, stop);
+  return energy_of(of.original, planned, timeline_of(of.original, planned));
 }
 
 }  // namespace poet

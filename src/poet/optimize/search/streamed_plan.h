@@ -36,4 +36,8 @@ struct PlacedPlan {
 [[nodiscard]] Plan timed_without_loads(const Instance& original, const WithLoads& loads, const Plan& plan,
                                        const Limits& limits);
 
+/// The same with its transfers at better moments (plan_transfers()), and what it takes.
+[[nodiscard]] Plan planned_without_loads(const LoadsOf& of, const Plan& plan, const Stop& stop);
+[[nodiscard]] Joules energy_without_loads(const LoadsOf& of, const Plan& plan, const Stop& stop);
+
 }  // namespace poet

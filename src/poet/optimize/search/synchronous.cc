@@ -4,11 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/paging_search.h"
 #include "poet/optimize/heuristic/streaming_search.h"
 #include "poet/optimize/problem/loads.h"
+#include "poet/optimize/search/plans_found.h"
 #include "poet/optimize/search/streamed_plan.h"
 
 namespace poet {
@@ -16,7 +18,8 @@ namespace {
 
 // Of a transfer's time, the part during which compute waits for it. Which guess is right shows only in the
 // plan.
-constexpr std::array kWaiting = {0.0, 0.3, 1.0};
+constexpr double kLikelyWaiting = 0.3;
+constexpr std::array kWaiting = {0.0, kLikelyWaiting, 1.0};
 // Of the RAM budget, what a search leaves free: where RAM is full nothing can move beside compute.
 constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
 constexpr long kEvaluationsPerOp = 250;
@@ -51,12 +54,16 @@ class BestPlan {
     placed = std::move(made);
   }
 
+  [[nodiscard]] const SynchronousPlan* best() const { return found_.best(); }
   [[nodiscard]] std::optional<Joules> energy() const {
-    return best ? std::optional(best->energy) : std::nullopt;
+    return best() != nullptr ? std::optional(best()->energy) : std::nullopt;
+  }
+  [[nodiscard]] std::vector<SynchronousPlan> take() {
+    found_.set_placed(std::move(placed));
+    return found_.take();
   }
 
   std::optional<PlacedPlan> placed;
-  std::optional<SynchronousPlan> best;
 
  private:
   // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
@@ -65,9 +72,8 @@ class BestPlan {
   }
 
   void consider(const Problem& problem, std::optional<SynchronousPlan> made) {
-    if (!made || (best && best->energy <= made->energy)) return;
-    made->seconds_to_first = best ? best->seconds_to_first : stop_.elapsed();
-    best = std::move(made);
+    if (!made || !found_.is_better(*made)) return;
+    found_.add(std::move(*made), stop_.elapsed());
     report(problem);
   }
 
@@ -76,7 +82,7 @@ class BestPlan {
     Progress progress;
     progress.phase = "synchronous paging";
     progress.bound_joules = progress.staged_bound_joules = problem.baseline_joules;
-    progress.incumbent_joules = best->energy.value();
+    progress.incumbent_joules = best()->energy.value();
     progress.elapsed_seconds = stop_.elapsed();
     options_.on_progress(progress);
   }
@@ -84,6 +90,7 @@ class BestPlan {
   const SolveRequest& request_;
   const SolveOptions& options_;
   const Stop& stop_;
+  PlansFound found_;
 };
 
 /// Everything can be kept; of a large problem by a shorter argument, as candidates take their time.
@@ -102,7 +109,7 @@ bool is_below_floor(const Problem& problem) {
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
   constexpr int kQuickRounds = 6;  // which may take more time than there is to find a plan at all
-  const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best.has_value(); };
+  const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best() != nullptr; };
   StreamingSearch streams(problem, alignment);
   for (int round = 0; round < kRounds; ++round) {
     const bool first = round < kQuickRounds && !has_one() && !streams.best();
@@ -119,16 +126,16 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
   Search search(problem, options, stop);
   if (search.must_stop()) return;
   if (const auto first = greedy(problem, [&] { return search.must_stop(); })) search.offer(*first);
-  if (plans.best && stop()) return;
+  if (plans.best() != nullptr && stop()) return;
   offer_paging_only(search);
   if (!search.has_incumbent()) return;
   // Before the search as well: what costs less without waiting may wait longer.
-  const bool considered = !plans.best;
+  const bool considered = plans.best() == nullptr;
   if (considered) plans.consider(problem, search.incumbent());
   const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
   const bool improved = local_search(
       search, {.evaluations = static_cast<long>(part_of_effort * static_cast<double>(evaluations))});
-  if (plans.best && stop.cancelled() && !search.has_a_moment()) return;
+  if (plans.best() != nullptr && stop.cancelled() && !search.has_a_moment()) return;
   if (improved || !considered) plans.consider(problem, search.incumbent());
 }
 
@@ -148,8 +155,8 @@ void hold_back(const SolveRequest& request, const SolveOptions& options, double 
 
 }  // namespace
 
-std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
-                                                  const Stop& stop) {
+std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
+                                                const Stop& stop) {
   // Of the time left, each time; the bounds want most of it. Addresses are seldom found for a plan without.
   const double part_of_large = options.aim == Aim::plan ? 0.25 : 0.08;
   constexpr double kPartWithout = 0.3;  // of that, for plans without addresses
@@ -169,12 +176,25 @@ std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request, c
     search_streams(problem, part(kPartWithout), 0, plans);
     search_streams(problem, part(1), alignment, plans);
     // Candidates of large problems take their time, and solve() looks for some.
-    if (!is_large(problem) || !plans.best) search_candidates(problem, quiet, stop, plans);
+    if (!is_large(problem) || plans.best() == nullptr) search_candidates(problem, quiet, stop, plans);
     if (!is_large(problem) && plans.energy() != before) best_waiting = waiting;
   }
   if (best_waiting) hold_back(request, quiet, *best_waiting, stop, plans);
-  if (plans.best) plans.best->placed = std::move(plans.placed);
-  return std::move(plans.best);
+  return plans.take();
+}
+
+std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOptions& options,
+                                      const Decisions& decisions, const Stop& stop) {
+  std::optional<SynchronousPlan> best;
+  for (const double waiting : kWaiting) {
+    const Problem problem = instant_problem(request, options, waiting);
+    if (stop() || is_below_floor(problem)) break;
+    const std::optional<Candidate> candidate = greedy_from(problem, decisions, stop);
+    if (!candidate || !candidate->within(problem)) continue;
+    std::optional<SynchronousPlan> made = synchronous_plan(request, problem, *candidate, stop);
+    if (made && (!best || made->energy < best->energy)) best = std::move(made);
+  }
+  return best;
 }
 
 std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits) {
@@ -185,28 +205,41 @@ std::optional<Joules> quick_energy(const Instance& instance, const Limits& limit
 std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const Instance& instance,
                                         const Limits& limits) {
   constexpr int kRounds = 3;
+  // Of few ops greedy and local search make better plans than streams, and hardly take longer.
+  constexpr int kFewOps = 1'000;
+  constexpr double kPartOfEffort = 0.2;
   const WithLoads loads = with_loads(instance);
-  const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device};
+  const LoadsOf of{instance, loads, limits};
+  const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device, &of};
   const bool has_loads = loads.instance.graph.ops.size() > instance.graph.ops.size();
+  const SolveOptions options;
   if (!has_loads) {
-    const Problem problem = make_problem(with, SolveOptions{});
+    const Problem problem = make_problem(with, options);
     if (keeps_all(problem)) return QuickAnswer{Joules(problem.baseline_joules), limits.ram_budget};
   }
   const SolveRequest request{instance, limits, Semantics::device};
   std::optional<QuickAnswer> best;
+  const auto consider = [&](const Plan& with_loads) {
+    const Plan plan = timed_without_loads(instance, loads, with_loads, limits);
+    const Timeline line = timeline_of(instance, plan);
+    if (!keeps_limits(request, line)) return;
+    const Joules joules = energy_of(instance, plan, line);
+    if (!best || joules < best->energy) best = {joules, instance.costs.persistent + line.peak};
+  };
   for (const double waiting : kWaiting) {
-    const Problem problem = instant_problem(with, SolveOptions{}, waiting);
+    const Problem problem = instant_problem(with, options, waiting);
     if (problem.budget < 0 || is_below_floor(problem)) break;
+    if (problem.ops <= kFewOps && waiting == kLikelyWaiting) {
+      const Stop when_stopped(kInfinity, stop);
+      BestPlan plans(with, options, when_stopped);
+      search_candidates(problem, options, when_stopped, plans, kPartOfEffort);
+      if (plans.best() != nullptr) consider(plans.best()->plan);
+    }
     StreamingSearch streams(problem, std::max<std::int64_t>(1, instance.costs.alignment.value()));
     for (int round = 0; round < kRounds && !stop(); ++round) streams.improve(stop);
     if (stop() || (!streams.best() && is_large(problem))) break;
-    if (!streams.best()) continue;
-    const Plan plan = timed_without_loads(instance, loads, streams.best()->plan, limits);
-    const Timeline line = timeline_of(instance, plan);
-    if (!keeps_limits(request, line)) continue;
-    const Joules joules = energy_of(instance, plan, line);
-    if (!best || joules < best->energy) best = {joules, instance.costs.persistent + line.peak};
-    if (is_large(problem)) break;
+    if (streams.best()) consider(streams.best()->plan);
+    if (best && is_large(problem)) break;
   }
   return best;
 }

@@ -8,6 +8,7 @@
 // (with scratch memory), and their transfers then moved beside compute as far as RAM allows.
 
 #include <optional>
+#include <vector>
 
 #include "poet/optimize/outcome.h"
 #include "poet/optimize/quick_energy.h"
@@ -15,12 +16,16 @@
 
 namespace poet {
 
-/// The best found by greedy and local search for several guesses of how much idle power transfers will cost.
-/// Nothing where everything fits, nothing can be paged, or no plan within the limits was found. Stopped: the
-/// best so far. Device semantics. Effort is counted in evaluations; `options` say which mechanisms are
-/// allowed.
-[[nodiscard]] std::optional<SynchronousPlan> search_synchronous(const SolveRequest& request,
-                                                                const SolveOptions& options,
-                                                                const Stop& stop);
+/// The best found, and some that were the best before it, of least energy first (plans_found.h): by greedy
+/// and local search for several guesses of how much idle power transfers will cost. Nothing where everything
+/// fits, nothing can be paged, or no plan within the limits was found. Stopped: the best so far. Device
+/// semantics. Effort is counted in evaluations; `options` say which mechanisms are allowed.
+[[nodiscard]] std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request,
+                                                              const SolveOptions& options, const Stop& stop);
+
+/// The best plan of decisions that need more RAM than the request has, made to fit it. Nothing where they
+/// cannot be. O(greedy_from()).
+[[nodiscard]] std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOptions& options,
+                                                    const Decisions& decisions, const Stop& stop);
 
 }  // namespace poet

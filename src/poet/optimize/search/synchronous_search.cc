@@ -15,17 +15,9 @@ constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
 // Of one annealing.
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
-constexpr int kSeedsOfAnswer = 3;        // annealed one after the other, each from where the last one ended
-constexpr std::size_t kMostEarlier = 5;  // plans
+constexpr int kSeedsOfAnswer = 3;  // annealed one after the other, each from where the last one ended
 
 }  // namespace
-
-std::vector<SynchronousPlan> SynchronousSearch::take() {
-  if (best_) earlier_.push_back(std::move(*best_));
-  best_.reset();
-  std::reverse(earlier_.begin(), earlier_.end());
-  return std::move(earlier_);
-}
 
 const std::vector<Problem>& SynchronousSearch::instants() {
   if (instants_.empty())
@@ -55,8 +47,8 @@ bool SynchronousSearch::follow(const Decisions& decided, const std::vector<GapMo
 bool SynchronousSearch::go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop) {
   bool better = anneal_starts(doublings, seed + kSeedsOfAnswer, stop);
   for (const Problem& instant : instants()) {
-    if (stop() || !best_ || best_->decided.recompute.empty()) break;
-    const Candidate start = complete(instant, best_->decided);
+    if (stop() || best() == nullptr || best()->decided.recompute.empty()) break;
+    const Candidate start = complete(instant, best()->decided);
     if (!start.within(instant)) continue;
     const Candidate found = annealed(instant, start, doublings, seed, stop);
     if (found.joules < start.joules) better |= consider(instant, found);
@@ -81,14 +73,8 @@ bool SynchronousSearch::anneal_starts(int doublings, std::uint64_t seed, const s
 bool SynchronousSearch::consider(const Problem& instant, const Candidate& candidate) {
   std::optional<SynchronousPlan> made =
       synchronous_plan(request_, instant, candidate, stop_.when_cancelled());
-  if (!made || (best_ && best_->energy <= made->energy)) return false;
-  made->seconds_to_first = best_ ? best_->seconds_to_first : stop_.elapsed();
-  if (best_) {
-    made->placed = std::exchange(best_->placed, std::nullopt);
-    earlier_.push_back(std::move(*best_));
-    if (earlier_.size() > kMostEarlier) earlier_.erase(earlier_.begin());
-  }
-  best_ = std::move(made);
+  if (!made || !found_.is_better(*made)) return false;
+  found_.add(std::move(*made), stop_.elapsed());
   return true;
 }
 

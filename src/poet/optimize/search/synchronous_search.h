@@ -8,26 +8,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "poet/optimize/problem/gaps.h"
-#include "poet/optimize/search/instant_transfers.h"
+#include "poet/optimize/search/plans_found.h"
 
 namespace poet {
 
 class SynchronousSearch {
  public:
-  /// What the arguments refer to must outlive this; `known`: a plan that counts, if there is one.
+  /// What the arguments refer to must outlive this; `known`: plans that count, of least energy first.
   SynchronousSearch(const SolveRequest& request, const SolveOptions& options, const Stop& stop,
-                    std::optional<SynchronousPlan> known)
-      : request_(request), options_(options), stop_(stop), best_(std::move(known)) {}
+                    std::vector<SynchronousPlan> known)
+      : request_(request), options_(options), stop_(stop), found_(std::move(known)) {}
 
-  [[nodiscard]] const std::optional<SynchronousPlan>& best() const { return best_; }
-  /// The best one, and some that were the best before it, of least energy first: where the addresses of one
-  /// do not fit, those of another may.
-  [[nodiscard]] std::vector<SynchronousPlan> take();
+  /// None: null.
+  [[nodiscard]] const SynchronousPlan* best() const { return found_.best(); }
+  [[nodiscard]] std::vector<SynchronousPlan> take() { return found_.take(); }
 
   /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of the better of
   /// the two. Whether something better than before was found. `stop` ends the search, not what is being
@@ -54,8 +52,7 @@ class SynchronousSearch {
   const Stop& stop_;               // for its clock and cancellation
   std::vector<Problem> instants_;  // for several guesses of how long compute waits
   std::vector<Start> starts_;      // what has become of the last answer, for each guess
-  std::optional<SynchronousPlan> best_;
-  std::vector<SynchronousPlan> earlier_;  // the last ones that were the best, falling energy
+  PlansFound found_;
 };
 
 }  // namespace poet

@@ -12,7 +12,6 @@ namespace poet::runtime::onednn {
 namespace {
 
 using dnnl::algorithm;
-using dnnl::memory;
 
 struct Arithmetic {
   algorithm what;

@@ -19,7 +19,7 @@ namespace {
 using Maker = std::unique_ptr<Kernel> (*)(const onednn::Subject&);
 
 const std::map<std::string_view, Maker>& makers() {
-  using namespace onednn;
+  using namespace onednn;  // NOLINT(google-build-using-namespace): a table of its makers
   static const std::map<std::string_view, Maker> table = {
       {"conv2d", make_convolution},
       {"conv2d_backward_input", make_convolution_backward_input},

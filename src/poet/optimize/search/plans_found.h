@@ -1,0 +1,52 @@
+#pragma once
+
+// The plans of a search: the best one, and the last that were the best before it, since where the addresses
+// of one do not fit, those of another may.
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poet/optimize/search/instant_transfers.h"
+
+namespace poet {
+
+class PlansFound {
+ public:
+  PlansFound() = default;
+  /// Of least energy first, as take() returns them.
+  explicit PlansFound(std::vector<SynchronousPlan> known) : plans_(std::move(known)) {
+    std::reverse(plans_.begin(), plans_.end());
+  }
+
+  [[nodiscard]] const SynchronousPlan* best() const { return plans_.empty() ? nullptr : &plans_.back(); }
+  [[nodiscard]] bool is_better(const SynchronousPlan& made) const {
+    return plans_.empty() || made.energy < plans_.back().energy;
+  }
+  /// A better one, found after so many seconds.
+  void add(SynchronousPlan made, double seconds) {
+    made.seconds_to_first = plans_.empty() ? seconds : plans_.back().seconds_to_first;
+    if (!plans_.empty()) made.placed = std::exchange(plans_.back().placed, std::nullopt);
+    plans_.push_back(std::move(made));
+    if (plans_.size() > kMost) plans_.erase(plans_.begin());
+  }
+  /// Of the best one.
+  void set_placed(std::optional<PlacedPlan> placed) {
+    if (!plans_.empty()) plans_.back().placed = std::move(placed);
+  }
+
+  /// Of least energy first.
+  [[nodiscard]] std::vector<SynchronousPlan> take() {
+    std::reverse(plans_.begin(), plans_.end());
+    return std::exchange(plans_, {});
+  }
+
+ private:
+  static constexpr std::size_t kMost = 6;
+
+  std::vector<SynchronousPlan> plans_;  // of falling energy
+};
+
+}  // namespace poet

@@ -1,0 +1,62 @@
+#include "poet/roomy.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "poet/attempt.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/search/synchronous.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/timing/timeline.h"
+
+namespace poet {
+namespace {
+
+/// The plan in so much less RAM.
+std::optional<Plan> in_less_ram(const CompileRequest& request, const WithLoads& loads,
+                                const Decisions& decided, Bytes reserve, const Stop& stop) {
+  Limits limits = request.limits;
+  limits.ram_budget -= reserve;
+  const LoadsOf of{request.instance, loads, limits};
+  SolveOptions options = request.options;
+  if (!has_paged(request.instance)) {
+    std::optional<SynchronousPlan> made =
+        fitted({request.instance, limits, Semantics::device}, options, decided, stop);
+    return made ? std::optional(std::move(made->plan)) : std::nullopt;
+  }
+  options.rematerialization = true;
+  const auto made = fitted({loads.instance, limits_with_loads(loads, limits), Semantics::device, &of},
+                           options, decided, stop);
+  return made ? std::optional(planned_without_loads(of, made->plan, stop)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisions& decided, Bytes over,
+                                     const Stop& stop) {
+  constexpr int kMostTries = 4;
+  constexpr std::int64_t kLittleEffort = 500'000'000;
+  const Instance& instance = request.instance;
+  if (decided.recompute.empty()) return std::nullopt;
+  const Bytes room = transient_budget(instance.costs, request.limits);
+  WithLoads loads = with_loads(instance);
+  if (!request.options.rematerialization) redo_only_loads(loads);
+  Bytes reserve = Bytes(over.value() + over.value() / 4);
+  for (int i = 0; i < kMostTries && !stop(); ++i) {
+    std::optional<Plan> plan = in_less_ram(request, loads, decided, reserve, stop);
+    if (!plan) break;
+    const Timeline line = timeline_of(instance, *plan);
+    Layout layout = place(instance, *plan, Semantics::device,
+                          {.enough = line.peak,
+                           .effort = kLittleEffort,
+                           .room = {},
+                           .stop = stop.at_most(stop.remaining() / 3)});
+    const Bytes still = layout.arena - room;
+    const Joules energy = energy_of(instance, *plan, line);
+    if (still <= Bytes(0)) return PlacedPlan{std::move(*plan), energy, std::move(layout)};
+    reserve += Bytes(still.value() + still.value() / 4);
+  }
+  return std::nullopt;
+}
+
+}  // namespace poet
