@@ -146,8 +146,7 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
   EXPECT_GT(better, test::enough(20));
 }
 
-// Where addresses of the best plan need more RAM than there is, which is in some of these; never where they
-// fit.
+// As if addresses were over by a little, which they seldom are where values are few.
 TEST(RoomyPlan, HasAddressesThatFit) {
   int found = 0;
   int not_found = 0;
@@ -155,26 +154,27 @@ TEST(RoomyPlan, HasAddressesThatFit) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
-    const SolveRequest request{c.instance, c.limits, Semantics::device};
-    const std::vector<SynchronousPlan> plans = search_synchronous(request, {}, {});
-    if (plans.empty()) continue;
-    const Plan& best = plans.front().plan;
-    const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
-    const bool fits = place(c.instance, best, Semantics::device).arena <= room;
-    const std::optional<PlacedPlan> roomy = roomy_plan(request, {}, best, {});
-    EXPECT_FALSE(fits && roomy);
-    not_found += !fits && !roomy ? 1 : 0;
-    if (!roomy) continue;
-    ++found;
-    const Report report = replay(c.instance, roomy->plan, Semantics::device, c.limits);
-    EXPECT_TRUE(report.valid) << report.violation;
-    EXPECT_NEAR(roomy->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
-    const ArenaReport arena =
-        replay_layout(c.instance, roomy->plan, roomy->layout, Semantics::device, c.limits);
-    EXPECT_TRUE(arena.valid) << arena.violation;
+    CompileRequest request;
+    request.instance = c.instance;
+    request.limits = c.limits;
+    for (const SynchronousPlan& plan :
+         search_synchronous({c.instance, c.limits, Semantics::device}, {}, {})) {
+      const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
+      const Bytes over = Bytes(std::max<std::int64_t>(1, room.value() * pick(rng, 1, 15) / 100));
+      const std::optional<PlacedPlan> roomy = roomy_plan(request, plan.decided, over, {});
+      not_found += roomy ? 0 : 1;
+      if (!roomy) continue;
+      ++found;
+      const Report report = replay(c.instance, roomy->plan, Semantics::device, c.limits);
+      EXPECT_TRUE(report.valid) << report.violation;
+      EXPECT_NEAR(roomy->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+      const ArenaReport arena =
+          replay_layout(c.instance, roomy->plan, roomy->layout, Semantics::device, c.limits);
+      EXPECT_TRUE(arena.valid) << arena.violation;
+    }
   }
-  fmt::print("addresses did not fit in {} cases, a roomy plan's in {}\n", found + not_found, found);
-  EXPECT_GT(found, test::enough(3));
+  fmt::print("{} of {} plans fit with less RAM\n", found, found + not_found);
+  EXPECT_GT(found, test::enough(20));
 }
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {

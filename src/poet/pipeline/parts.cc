@@ -25,6 +25,14 @@ struct Wanted {
 
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
 
+/// By enough for more ops, each of which a search has to think of.
+bool is_much_better(const Choice& finer, const Choice& coarser) {
+  constexpr double kWorthwhile = 0.98;
+  if (!is_better(finer, coarser) || !coarser.estimate || !finer.estimate) return is_better(finer, coarser);
+  return finer.estimate->breaks_limits != coarser.estimate->breaks_limits ||
+         finer.estimate->energy < kWorthwhile * coarser.estimate->energy;
+}
+
 /// Parts in which operators just fit may be too coarse for energy: beside finer ones more stays resident. Of
 /// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
 Choice with_more_resident(Choice coarse, const Granularity& paging) {
@@ -38,7 +46,7 @@ Choice with_more_resident(Choice coarse, const Granularity& paging) {
     Choice finer = paging.of(part);
     if (finer.instance.graph.ops.size() > kFewEnough) break;
     paging.estimate_some_resident(finer);
-    if (!is_better(finer, best)) continue;
+    if (!is_much_better(finer, best)) continue;
     best = std::move(finer);
     no_better = -1;
   }
