@@ -41,7 +41,8 @@ class Annealing {
       if (done >= evaluations || stop()) return;
       const double progress = static_cast<double>(done) / static_cast<double>(evaluations);
       temperature_ = mean * kHottest * std::pow(kColdest / kHottest, progress);
-      if (changes_since_listing_ > decisions_.size() / 8) list_decisions();
+      // Those that are left of the list may all be gone, and nothing would change any more.
+      if (changes_since_listing_ > decisions_.size() / 8 || vain_ > decisions_.size()) list_decisions();
       if (decisions_.empty()) return;
       step(stop);
     }
@@ -66,7 +67,7 @@ class Annealing {
       for (int op : replay_.recomputed_in(t)) decisions_.push_back({true, op, t});
       for (int v : replay_.paged_in_in(t)) decisions_.push_back({false, v, t});
     }
-    changes_since_listing_ = 0;
+    changes_since_listing_ = vain_ = 0;
   }
 
   [[nodiscard]] const Decision& any() {
@@ -78,6 +79,7 @@ class Annealing {
     repair_.options.noise = kLeastNoise * std::pow(kMostNoise / kLeastNoise, repair_.uniform());
     if (!change()) {
       replay_.rollback();
+      ++vain_;
       return;
     }
     const double threshold = score_ - temperature_ * std::log(1 - repair_.uniform());
@@ -227,6 +229,7 @@ class Annealing {
   double unit_of_time_price_ = 0;
   std::vector<Decision> decisions_;  // some may be gone by now
   std::size_t changes_since_listing_ = 0;
+  std::size_t vain_ = 0;  // that were none, since then
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "poet/optimize/problem/paged_to_fit.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <tuple>
+#include <iterator>
+#include <queue>
+#include <set>
+#include <utility>
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
@@ -21,41 +23,77 @@ IdVector<OpId, Bytes> needs_of(const Instance& resident) {
   return needs;
 }
 
+class Fitting {
+ public:
+  Fitting(const Instance& instance, const std::vector<ValueId>& all)
+      : instance_(instance),
+        all_paged_(with_paged(instance, all)),
+        flow_(dataflow(all_paged_.graph)),
+        needs_(needs_of(with_paged(instance, {}))) {
+    for (const ValueId v : all) resident_.emplace(bytes_of(v), v);
+    for (const OpId op : ids<OpId>(needs_.size())) most_.emplace(needs_[op], op);
+  }
+
+  std::optional<std::vector<ValueId>> run(Bytes ram) {
+    std::vector<ValueId> paged;
+    while (!most_.empty() && most_.top().first - freed_ > ram) {
+      const auto [need, op] = most_.top();
+      if (need < needs_[op]) {  // since it was noted
+        most_.pop();
+        continue;
+      }
+      const auto chosen = value_for(op, need - freed_ - ram);
+      if (chosen == resident_.end()) return std::nullopt;
+      page(chosen->second);
+      paged.push_back(chosen->second);
+      resident_.erase(chosen);
+    }
+    std::sort(paged.begin(), paged.end());
+    return paged;
+  }
+
+ private:
+  using BySize = std::set<std::pair<Bytes, ValueId>>;
+
+  [[nodiscard]] Bytes bytes_of(ValueId v) const { return instance_.graph.values[v].bytes; }
+  [[nodiscard]] bool is_used(ValueId v, OpId op) const {
+    return std::binary_search(flow_.users[v].begin(), flow_.users[v].end(), op);
+  }
+
+  /// What makes up for at least half of what is lacking and not for more, the largest of that; else the
+  /// smallest that makes up for it; else the largest.
+  [[nodiscard]] BySize::const_iterator value_for(OpId op, Bytes lacking) const {
+    auto above = resident_.lower_bound({lacking, ValueId(0)});
+    auto below = std::make_reverse_iterator(above);
+    while (above != resident_.end() && is_used(above->second, op)) ++above;
+    while (below != resident_.rend() && is_used(below->second, op)) ++below;
+    const bool has_below = below != resident_.rend();
+    const bool prefers_below = has_below && (above == resident_.end() || below->first * 2 >= lacking);
+    return prefers_below ? std::prev(below.base()) : above;
+  }
+
+  /// Every op needs less, but for those that use it.
+  void page(ValueId v) {
+    freed_ += bytes_of(v);
+    for (const OpId user : flow_.users[v]) {
+      needs_[user] += all_paged_.costs.values[v].bytes;
+      most_.emplace(needs_[user], user);
+    }
+  }
+
+  const Instance& instance_;
+  const Instance all_paged_;
+  const Dataflow flow_;
+  IdVector<OpId, Bytes> needs_;  // and what is freed
+  Bytes freed_{};
+  BySize resident_;
+  std::priority_queue<std::pair<Bytes, OpId>> most_;
+};
+
 }  // namespace
 
 std::optional<std::vector<ValueId>> paged_to_fit(const Instance& instance, Bytes ram) {
-  const std::vector<ValueId> all = pageable(instance);
-  IdVector<OpId, Bytes> needs = needs_of(with_paged(instance, {}));
-  const Instance all_paged = with_paged(instance, all);
-  const Dataflow flow = dataflow(all_paged.graph);
-  std::vector<ValueId> resident = all;  // the smallest first
-  std::sort(resident.begin(), resident.end(), [&](ValueId a, ValueId b) {
-    const auto& costs = instance.costs.values;
-    return std::tie(costs[a].bytes, a) < std::tie(costs[b].bytes, b);
-  });
-  std::vector<ValueId> paged;
-  for (;;) {
-    const auto most = std::max_element(needs.begin(), needs.end());
-    if (most == needs.end() || *most <= ram) break;
-    const OpId op(static_cast<std::size_t>(most - needs.begin()));
-    const Bytes lacking = *most - ram;
-    auto chosen = resident.end();
-    for (auto v = resident.begin(); v != resident.end(); ++v) {
-      const std::vector<OpId>& users = flow.users[*v];
-      if (std::binary_search(users.begin(), users.end(), op)) continue;
-      const bool makes_up = instance.graph.values[*v].bytes >= lacking;
-      const bool nearly = chosen != resident.end() && instance.graph.values[*chosen].bytes * 2 >= lacking;
-      if (!makes_up || !nearly) chosen = v;
-      if (makes_up) break;
-    }
-    if (chosen == resident.end()) return std::nullopt;
-    for (Bytes& need : needs) need -= instance.graph.values[*chosen].bytes;
-    for (const OpId user : flow.users[*chosen]) needs[user] += all_paged.costs.values[*chosen].bytes;
-    paged.push_back(*chosen);
-    resident.erase(chosen);
-  }
-  std::sort(paged.begin(), paged.end());
-  return paged;
+  return Fitting(instance, pageable(instance)).run(ram);
 }
 
 }  // namespace poet
