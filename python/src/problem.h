@@ -24,13 +24,13 @@ struct Problem {
 [[nodiscard]] NetworkSpec take_network(Arguments& arguments);
 /// device: a name or file; device_json: a profile.
 [[nodiscard]] DeviceSpec take_device(Arguments& arguments);
-/// semantics, persistent, split, paging, remat; ram_budget, runtime_budget, deadline, max_bytes_written.
-/// beyond_device_ram. Defaults are those of the command line; without limits there are none, and plans that are
-/// staged schedules page no parameters, so `persistent="auto"` is refused then.
 struct Wanted {
   bool limits = true;
-  bool staged = false;  // only such plans
+  bool staged = false;  // only plans that are staged schedules, which page no parameters
 };
+/// semantics, persistent, split, paging, remat; ram_budget, runtime_budget, deadline, max_bytes_written,
+/// beyond_device_ram. Defaults are those of the command line; without limits there are none, and of staged
+/// schedules none that pages parameters or splits operators.
 [[nodiscard]] Policy take_policy(Arguments& arguments, const NetworkSpec& network, Wanted wanted);
 /// All of these, and: order, on_time, gap, time_limit, threads, solver, formulation, staged.
 [[nodiscard]] Problem take_problem(Arguments& arguments);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/optimize/large.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/schedule/stages_of.h"
@@ -116,7 +117,7 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
   const Stop moment = search.at_least(kMoment);
   std::vector<SynchronousPlan> others;
   for (const SynchronousPlan& with_loads : made.others) {
-    if (moment()) break;
+    if (moment() || (made.placed && is_large(instance.graph.ops.size()))) break;
     SynchronousPlan other;
     other.plan = without(with_loads.plan);
     other.energy = energy_of(instance, other.plan, timeline_of(instance, other.plan));

@@ -43,15 +43,15 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
 
 /// The plan that is best but for its addresses, or the next one, with RAM in reserve for these. Where time is
 /// up, in a moment more.
-std::optional<Attempt> roomy(const CompileRequest& request, Time& time, const Attempt& made) {
+std::optional<Attempt> roomy(const CompileRequest& request, Bytes reserve, Time& time, const Attempt& made) {
   constexpr double kMoment = 0.4;
   if (request.semantics != Semantics::device || is_large(request.instance.graph.ops.size()))
     return std::nullopt;
   const Stop moment = time.limit().at_least(kMoment);
-  std::optional<PlacedPlan> placed = roomy_plan(request, made.decided, made.over, moment);
+  std::optional<PlacedPlan> placed = roomy_plan(request, made.decided, reserve + made.over, moment);
   for (const SynchronousPlan& plan : made.others) {
     if (placed || moment()) break;
-    placed = roomy_plan(request, plan.decided, made.over, moment);
+    placed = roomy_plan(request, plan.decided, reserve + made.over, moment);
   }
   const Limits& limits = request.limits;
   if (!placed || !replay(request.instance, placed->plan, request.semantics, limits).valid)
@@ -93,15 +93,13 @@ bool is_good_enough(const CompileRequest& request, const Attempt& other, const A
          (open(made, bound) && !open(other, made.report.energy.value()));
 }
 
-}  // namespace
-
-namespace {
-
 /// Of the time, a little is left for addresses.
 Stop for_search(const CompileRequest& request, const Stop& limit) {
   constexpr double kPart = 0.1, kMost = 1;
   const double left = limit.remaining();
-  return request.addresses ? limit.at_most(left - std::min(kPart * left, kMost)) : limit;
+  const bool finds_room = request.addresses && request.semantics == Semantics::device &&
+                          !is_large(request.instance.graph.ops.size());
+  return finds_room ? limit.at_most(left - std::min(kPart * left, kMost)) : limit;
 }
 
 }  // namespace
@@ -127,7 +125,7 @@ Fit fit(const CompileRequest& request, Time& time) {
       reserve_of_placed = fit.reserve;
     }
     if (made.over > Bytes(0) && !other) {
-      other = other_that_fits(request, time, made, roomy(request, time, made));
+      other = other_that_fits(request, time, made, roomy(request, fit.reserve, time, made));
       reserve_of_other = fit.reserve;
       enough = other && is_good_enough(request, *other, made, *bounds);
     }

@@ -51,10 +51,12 @@ class BestResidence {
       const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
       if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
     }
-    if (!done() && !is_large()) drop_hopeless(sets);
+    const std::size_t promising = done() || is_large() ? sets.size() : rank(sets);
     for (std::size_t i = 0; i < sets.size() && !done(); ++i) {
+      if (i >= promising && best_ && found(*best_)) break;
       const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
-      attempt(sets[i], 1 / (static_cast<double>(sets.size() - i) + for_proof), i + 1 == sets.size());
+      const std::size_t left = (i < promising ? promising : sets.size()) - i;
+      attempt(sets[i], 1 / (static_cast<double>(left) + for_proof), i + 1 == sets.size());
       if (must_prove_all() && is_large() && found(*best_)) prove_all();
     }
     if (must_prove_all() && !(best_ && stop_())) prove_all();
@@ -73,7 +75,7 @@ class BestResidence {
   // Of large instances plan and bound are sought one after the other. Of others, nothing may have been
   // searched with all of them paged and as much RAM as resident values leave, which are not aligned.
   [[nodiscard]] bool must_prove_all() const {
-    return bounds_hold() && !of_all_ && (is_large() || (rounding() > Bytes(0) && !(best_ && found(*best_))));
+    return bounds_hold() && !of_all_ && (is_large() || !(best_ && found(*best_)));
   }
 
   // Why no choice has a plan, by what computing and the updates' way home take at least.
@@ -221,12 +223,23 @@ class BestResidence {
     return ram_floor(instance, Semantics::device).bytes() <= request_.limits.ram_budget;
   }
 
-  /// Sets in the order of what a quick search makes of them, without those with which it needs much more
-  /// energy than with the best.
+  /// Those that write too much home are none, unless all do.
   void drop_hopeless(std::vector<PagedSet>& sets) const {
-    if (sets.size() < 2) return;
+    const std::optional<Bytes>& most = request_.limits.max_bytes_written;
+    if (!most) return;
+    const auto writes_too_much = [&](const PagedSet& paged) {
+      return with_loads(with_paged(request_.instance, paged)).written_home > *most;
+    };
+    if (!std::ranges::all_of(sets, writes_too_much)) std::erase_if(sets, writes_too_much);
+  }
+
+  /// Orders the sets by what a quick search makes of them; how many of them, the first, are worth a try: by
+  /// it the others need much more energy than the best, or it did not get to them.
+  std::size_t rank(std::vector<PagedSet>& sets) const {
     constexpr double kForQuick = 0.2;
     constexpr double kMuchMore = 1.03;
+    drop_hopeless(sets);
+    if (sets.size() < 2) return sets.size();
     const Stop stop = stop_.at_most(kForQuick * stop_.remaining());
     std::vector<std::pair<double, PagedSet>> ranked;
     for (PagedSet& paged : sets) {
@@ -237,8 +250,9 @@ class BestResidence {
     std::ranges::stable_sort(ranked, {}, &std::pair<double, PagedSet>::first);
     const double most = kMuchMore * ranked.front().first;
     sets.clear();
-    for (auto& [joules, paged] : ranked)
-      if (joules <= most) sets.push_back(std::move(paged));
+    for (auto& [joules, paged] : ranked) sets.push_back(std::move(paged));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(ranked, [&](const auto& one) { return one.first <= most; }));
   }
 
   void prove_all() {

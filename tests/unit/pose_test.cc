@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poet/answer/answer.h"
 #include "poet/base/error.h"
 #include "poet/compile.h"
 #include "poet/cost/instance_json.h"
@@ -128,6 +129,20 @@ TEST(Pose, MayPageAFewParametersInsteadOfFineParts) {
   policy.split = {true, {}, quick_energy};
   policy.ram.of_keep_all = 0.62;
   EXPECT_FALSE(pose(network, {"a72", std::nullopt}, policy).workload.part);
+}
+
+// Of the parameters that could be paged there most would write too much home; few are that do not.
+TEST(Pose, APlanWritesNoMoreThanItMay) {
+  const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};
+  Policy policy;
+  policy.persistent = PersistentPolicy::automatic;
+  policy.ram.of_keep_all = 0.5;
+  policy.max_bytes_written = Bytes(27'892'122);
+  CompileRequest how;
+  how.options.time_limit_seconds = 5;
+  const Answer answer = answered(posed_answer(how, load(network, {"a72", std::nullopt}, policy), policy));
+  ASSERT_TRUE(has_plan(answer));
+  EXPECT_LE(answer.result.report.bytes_written, Bytes(27'892'122));
 }
 
 TEST(Pose, BuildsANetworkOnADevice) {

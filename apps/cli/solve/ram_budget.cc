@@ -46,8 +46,8 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
     Solved posed = pose_problem(options, how.adjust);
     if (posed.workload.device) use_units_of(posed.workload.device->ram);
     look_quickly(posed.request, left);
-    const Solved solved = solve_posed(std::move(posed), options, search);
-    return static_cast<const Answer&>(solved);
+    Solved solved = solve_posed(std::move(posed), options, search);
+    return std::move(static_cast<Answer&>(solved));
   });
   SettledRam ram{least.ram, least, {}};
   ram.note = with_option_names(note_of(least, policy.split.automatic));

@@ -82,7 +82,7 @@ class LeastSearch {
       most_ = std::min(most_, whole.workload.device->ram);
   }
 
-  /// Enough to be worth more ops; what is known is tried, be it more or less than that of coarser parts.
+  /// By enough to be worth more ops.
   bool is_better(const Answer& answer) {
     constexpr double kWorthwhile = 0.95;
     const std::optional<Bytes> known = known_ram(answer);

@@ -13,7 +13,7 @@ namespace poet {
 
 /// What a step takes when everything is kept, or of a few streaming passes with addresses, of up to 1,000 ops
 /// also of greedy and a short local search, paged values and waiting included: to compare instances of one
-/// network. Takes a tenth of a second per 1,000 ops, three of up to 1,000.
+/// network. Takes a tenth of a second per 1,000 ops, up to three tenths where those are few.
 /// Nothing where that has no plan within the limits. Device semantics.
 [[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
 

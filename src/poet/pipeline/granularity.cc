@@ -98,9 +98,13 @@ void Granularity::estimate_some_resident(Choice& of) const {
   estimate(of);
   if (!of.estimate || of.floor > budget()) return;
   const Bytes room = budget() - of.floor;
+  std::vector<ValueId> before = pageable(of.instance);
   for (const int quarters : {1, 2, 3, 4}) {
     const Bytes ram = of.floor + Bytes(room.value() / 4 * quarters);
-    if (const auto paged = paged_to_fit(of.instance, ram)) consider(with_paged(of.instance, *paged), of);
+    std::optional<std::vector<ValueId>> paged = paged_to_fit(of.instance, ram);
+    if (!paged || paged->empty() || *paged == before) continue;
+    consider(with_paged(of.instance, *paged), of);
+    before = std::move(*paged);
   }
 }
 

@@ -24,6 +24,7 @@ struct Wanted {
 };
 
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
+constexpr double kFew = 4'000;     // several are
 
 /// By enough for more ops, each of which a search has to think of.
 bool is_much_better(const Choice& finer, const Choice& coarser) {
@@ -35,16 +36,15 @@ bool is_much_better(const Choice& finer, const Choice& coarser) {
 
 /// Parts in which operators just fit may be too coarse for energy: beside finer ones more stays resident. Of
 /// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
-Choice with_more_resident(Choice coarse, const Granularity& paging) {
+Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging) {
   constexpr int kNoBetter = 2;  // sizes of parts
-  constexpr std::size_t kFewEnough = 4'000;
   paging.estimate_some_resident(coarse);
   std::optional<Bytes> part = coarse.parts.part;
   Choice best = std::move(coarse);
   for (int no_better = 0; part && *part > Bytes(64) && no_better < kNoBetter; ++no_better) {
     part = Bytes(part->value() / 2);
+    if (ops_in_parts(training, *part) > kFew) break;
     Choice finer = paging.of(part);
-    if (finer.instance.graph.ops.size() > kFewEnough) break;
     paging.estimate_some_resident(finer);
     if (!is_much_better(finer, best)) continue;
     best = std::move(finer);
@@ -60,12 +60,14 @@ Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   const Granularity paging = wanted.granularity(training);
   Choice paged = paging.choose();
   if (!splitting.energy || paged.floor > limits.ram_budget) return paged;
-  paged = with_more_resident(std::move(paged), paging);
+  const bool few = static_cast<double>(paged.instance.graph.ops.size()) <= kFew;
+  if (few) paged = with_more_resident(std::move(paged), training, paging);
   const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device, kFewer);
   if (keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
   Choice kept = keeping.choose();
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
+  if (!few && kept.estimate) paging.estimate_some_resident(paged);
   return kept.estimate && is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }
 

@@ -54,16 +54,17 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
+  const bool large = is_large(instance.graph.ops.size());
   for (const double part : kFits) {
+    if (large) break;  // each set takes long
     const Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
     auto few = paged_to_fit(instance, ram_budget - left);
-    if (!few || few->empty() || (!sets.empty() && sets.back() == *few)) continue;
+    if (!few || few->empty() || std::find(sets.begin(), sets.end(), *few) != sets.end()) continue;
     const Instance with = with_paged(instance, *few);
     if (has_homes(with) && floor_of(with) <= ram_budget) sets.push_back(std::move(*few));
-    if (is_large(instance.graph.ops.size())) break;
   }
   const bool hurries = limits.max_bytes_written || limits.deadline;
-  const double most = hurries ? 1 : is_large(instance.graph.ops.size()) ? kMostOfLarge : kMostToStay;
+  const double most = hurries ? 1 : large ? kMostOfLarge : kMostToStay;
   for (const double part : kFractions) {
     if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
@@ -76,7 +77,7 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
         paged.push_back(v);
     }
     std::sort(paged.begin(), paged.end());
-    if (paged.empty() || (!sets.empty() && sets.back() == paged)) continue;
+    if (paged.empty() || std::find(sets.begin(), sets.end(), paged) != sets.end()) continue;
     const Instance with = with_paged(instance, paged);
     if (!has_homes(with) || floor_of(with) > ram_budget) continue;
     sets.push_back(std::move(paged));

@@ -209,6 +209,7 @@ std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const
   constexpr int kFewOps = 1'000;
   constexpr double kPartOfEffort = 0.2;
   const WithLoads loads = with_loads(instance);
+  if (limits.max_bytes_written && *limits.max_bytes_written < loads.written_home) return std::nullopt;
   const LoadsOf of{instance, loads, limits};
   const SolveRequest with{loads.instance, limits_with_loads(loads, limits), Semantics::device, &of};
   const bool has_loads = loads.instance.graph.ops.size() > instance.graph.ops.size();
