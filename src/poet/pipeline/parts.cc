@@ -60,14 +60,14 @@ Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   const Granularity paging = wanted.granularity(training);
   Choice paged = paging.choose();
   if (!splitting.energy || paged.floor > limits.ram_budget) return paged;
-  const bool few = static_cast<double>(paged.instance.graph.ops.size()) <= kFew;
-  if (few) paged = with_more_resident(std::move(paged), training, paging);
+  const bool refines = paged.parts.part && static_cast<double>(paged.instance.graph.ops.size()) <= kFew;
+  if (refines) paged = with_more_resident(std::move(paged), training, paging);
   const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device, kFewer);
   if (keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
   Choice kept = keeping.choose();
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
-  if (!few && kept.estimate) paging.estimate_some_resident(paged);
+  if (!refines && kept.estimate) paging.estimate_some_resident(paged);
   return kept.estimate && is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }
 
