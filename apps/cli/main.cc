@@ -11,7 +11,7 @@
 namespace {
 
 int run(int argc, char** argv) {
-  using namespace poet::cli;
+  using namespace poet::cli;  // NOLINT(google-build-using-namespace): of this function
   set_called_as(argc > 0 ? argv[0] : nullptr);
   CommandLine program("poet",
                       "poet: the training schedule of least energy that fits a device's RAM and deadline",
