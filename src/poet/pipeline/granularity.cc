@@ -96,11 +96,17 @@ void Granularity::estimate(Choice& of) const {
 
 void Granularity::estimate_some_resident(Choice& of) const {
   estimate(of);
-  if (!of.estimate || of.floor > budget()) return;
+  if (of.estimate) consider_fits(of, {4, 3, 2});
+}
+
+void Granularity::estimate_most_resident(Choice& of) const { consider_fits(of, {4, 3}); }
+
+void Granularity::consider_fits(Choice& of, std::initializer_list<int> quarters) const {
+  if (!splitting_.energy || of.floor > budget()) return;
   const Bytes room = budget() - of.floor;
   std::vector<ValueId> before = pageable(of.instance);
-  for (const int quarters : {1, 2, 3, 4}) {
-    const Bytes ram = of.floor + Bytes(room.value() / 4 * quarters);
+  for (const int quarter : quarters) {
+    const Bytes ram = of.floor + Bytes(room.value() / 4 * quarter);
     std::optional<std::vector<ValueId>> paged = paged_to_fit(of.instance, ram);
     if (!paged || paged->empty() || *paged == before) continue;
     consider(with_paged(of.instance, *paged), of);

@@ -2,6 +2,7 @@
 
 // A training graph in parts of several sizes, and how good each is for a RAM budget.
 
+#include <initializer_list>
 #include <optional>
 
 #include "poet/cost/instance.h"
@@ -54,10 +55,13 @@ class Granularity {
   void estimate(Choice& of) const;
   /// The same, or better with as few persistent values paged as let every op fit into several sizes of RAM.
   void estimate_some_resident(Choice& of) const;
+  /// Only with as few paged as that, in almost all of the RAM: what finer parts are about.
+  void estimate_most_resident(Choice& of) const;
 
  private:
   [[nodiscard]] Choice choice(InParts parts) const;
   void consider(const Instance& instance, Choice& of) const;
+  void consider_fits(Choice& of, std::initializer_list<int> quarters) const;
   [[nodiscard]] Bytes budget() const { return limits_.ram_budget; }
   /// Twice what the largest op needs is within the RAM beside what is persistent.
   [[nodiscard]] bool fits_easily(const Choice& of) const;

@@ -24,7 +24,7 @@ struct Wanted {
 };
 
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
-constexpr double kFew = 4'000;     // several are
+constexpr double kFew = 2'000;     // several are
 
 /// By enough for more ops, each of which a search has to think of.
 bool is_much_better(const Choice& finer, const Choice& coarser) {
@@ -38,14 +38,14 @@ bool is_much_better(const Choice& finer, const Choice& coarser) {
 /// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
 Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging) {
   constexpr int kNoBetter = 2;  // sizes of parts
-  paging.estimate_some_resident(coarse);
+  paging.estimate_most_resident(coarse);
   std::optional<Bytes> part = coarse.parts.part;
   Choice best = std::move(coarse);
   for (int no_better = 0; part && *part > Bytes(64) && no_better < kNoBetter; ++no_better) {
     part = Bytes(part->value() / 2);
     if (ops_in_parts(training, *part) > kFew) break;
     Choice finer = paging.of(part);
-    paging.estimate_some_resident(finer);
+    paging.estimate_most_resident(finer);
     if (!is_much_better(finer, best)) continue;
     best = std::move(finer);
     no_better = -1;

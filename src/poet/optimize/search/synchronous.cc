@@ -207,7 +207,7 @@ std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const
   constexpr int kRounds = 3;
   // Of few ops greedy and local search make better plans than streams, and hardly take longer.
   constexpr int kFewOps = 1'000;
-  constexpr double kPartOfEffort = 0.2;
+  constexpr double kPartOfEffort = 0.04;
   const WithLoads loads = with_loads(instance);
   if (limits.max_bytes_written && *limits.max_bytes_written < loads.written_home) return std::nullopt;
   const LoadsOf of{instance, loads, limits};
