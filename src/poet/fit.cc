@@ -78,10 +78,12 @@ std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time
   return known;
 }
 
-/// It is proven to the gap that is asked for, or a better one that is not saves no more than that, or hardly
-/// anything of the energy.
+constexpr double kLeftForAddresses = 1;  // s, at most
+
+/// It is proven to the gap that is asked for, or a better one that is not saves no more than that or, where
+/// time is short, hardly anything of the energy.
 bool is_good_enough(const CompileRequest& request, const Attempt& other, const Attempt& made,
-                    const Bounds& bounds) {
+                    const Bounds& bounds, const Stop& limit) {
   const double baseline = replay_keep_all(request.instance, request.semantics).energy.value();
   const double gap = request.options.gap;
   const auto open = [&](const Attempt& attempt, double bound) {
@@ -89,17 +91,18 @@ bool is_good_enough(const CompileRequest& request, const Attempt& other, const A
   };
   constexpr double kHardlyMore = 1.02;
   const double bound = bounds.every_plan.value();
-  return other.report.energy <= kHardlyMore * made.report.energy || !open(other, bound) ||
-         (open(made, bound) && !open(other, made.report.energy.value()));
+  const bool hurries = limit.remaining() < kLeftForAddresses;
+  if (hurries && other.report.energy <= kHardlyMore * made.report.energy) return true;
+  return !open(other, bound) || (open(made, bound) && !open(other, made.report.energy.value()));
 }
 
 /// Of the time, a little is left for addresses.
 Stop for_search(const CompileRequest& request, const Stop& limit) {
-  constexpr double kPart = 0.1, kMost = 1;
+  constexpr double kPart = 0.1;
   const double left = limit.remaining();
   const bool finds_room = request.addresses && request.semantics == Semantics::device &&
                           !is_large(request.instance.graph.ops.size());
-  return finds_room ? limit.at_most(left - std::min(kPart * left, kMost)) : limit;
+  return finds_room ? limit.at_most(left - std::min(kPart * left, kLeftForAddresses)) : limit;
 }
 
 }  // namespace
@@ -127,7 +130,7 @@ Fit fit(const CompileRequest& request, Time& time) {
     if (made.over > Bytes(0) && !other) {
       other = other_that_fits(request, time, made, roomy(request, fit.reserve, time, made));
       reserve_of_other = fit.reserve;
-      enough = other && is_good_enough(request, *other, made, *bounds);
+      enough = other && is_good_enough(request, *other, made, *bounds, time.limit());
     }
     search = time.finish();
     nodes += made.outcome.nodes;
