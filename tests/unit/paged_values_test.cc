@@ -6,10 +6,10 @@
 #include "poet/cost/instance.h"
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/problem/loads.h"
-#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/paged_to_fit.h"
 #include "poet/verify/replay.h"
 #include "tests/support/input_error.h"
 

@@ -6,8 +6,8 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/tabulate.h"
-#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/paged_to_fit.h"
 #include "poet/split/split.h"
 
 namespace poet {

@@ -7,8 +7,8 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/large.h"
-#include "poet/optimize/problem/paged_to_fit.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/paged_to_fit.h"
 
 namespace poet {
 namespace {

@@ -1,4 +1,4 @@
-#include "poet/optimize/problem/paged_to_fit.h"
+#include "poet/plan/paged_to_fit.h"
 
 #include <algorithm>
 #include <iterator>
