@@ -36,8 +36,9 @@ class Ways {
     for (const OtherWay& other : elsewhere.ways)
       if (has_plan(other.pose)) ways_.others.push_back(other.way);
     if (elsewhere.any_written) try_writing(elsewhere.any_written);
-    if (!deadline_hopeless(solved_)) try_ram();
+    if (!deadline_hopeless(solved_)) try_enough_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
+    if (!deadline_hopeless(solved_)) try_less_ram();  // for which there may be no time left
     try_on_time();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
     const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
@@ -97,24 +98,33 @@ class Ways {
     return *enough_;
   }
 
-  /// First with enough, which is found at once; then, the least first, with how much less.
-  void try_ram() {
-    const Bytes enough = enough_ram();
+  bool works_with(Bytes ram) {
+    Limits limits = given_;
+    limits.ram_budget = ram;
+    if (ram <= given_.ram_budget || !plan_within(limits)) return false;
+    ways_.ram = ram;
+    return true;
+  }
+
+  [[nodiscard]] Bytes least_ram() const {
     const Bytes floor = std::max(given_.ram_budget, solved_.figures.floor.bytes());
-    const Bytes least = std::max(floor, solved_.result.outcome.explanation.least_ram.value_or(floor));
-    const auto works = [&](Bytes ram) {
-      Limits limits = given_;
-      limits.ram_budget = ram;
-      if (ram <= given_.ram_budget || !plan_within(limits)) return false;
-      ways_.ram = ram;
-      return true;
-    };
-    works(enough);
-    if (least > enough && !ways_.ram) works(least);
+    return std::max(floor, solved_.result.outcome.explanation.least_ram.value_or(floor));
+  }
+
+  /// Found at once.
+  void try_enough_ram() {
+    works_with(enough_ram());
+    if (least_ram() > enough_ram() && !ways_.ram) works_with(least_ram());
+  }
+
+  /// The least first.
+  void try_less_ram() {
+    const Bytes enough = enough_ram();
+    const Bytes least = least_ram();
     const double ratio = static_cast<double>(enough.value()) / static_cast<double>(least.value());
     for (const double part : {0.0, 0.125, 0.25, 0.5, 0.75}) {  // of the way there, in equal factors
       const Bytes ram(static_cast<std::int64_t>(static_cast<double>(least.value()) * std::pow(ratio, part)));
-      if (ram < enough && works(ram)) return;
+      if (ram < enough && works_with(ram)) return;
     }
   }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { checkWidth, placeInChart } from "./support.mjs";
 
-const LIMITS = ["--model", "linear", "--platform", "a72", "--ram-budget", "150KB"];
+const LIMITS = ["--model", "linear", "--platform", "a72", "--ram-budget", "150KB", "--time-limit", "2"];
 
 async function opened(context, hash, options) {
   context.json("solve", ...LIMITS, "--plan-out", "p.plan");
