@@ -28,8 +28,9 @@ void look_quickly(CompileRequest& request, double seconds);
 
 /// Solves with a budget of one byte, whose explanation names the least RAM of a known schedule: for the whole
 /// graph first and, where the policy splits automatically, for ever finer parts, until two in a row need no
-/// less or the next would probably end after half of `seconds`. Then makes a plan with the least of these, to
-/// which a quarter is added until there is one. Where the policy stays within the device's RAM, so does this.
+/// 5% less or the next would probably end after half of `seconds`. Then makes a plan with the least of these;
+/// where there is none a quarter is added to it, and the next is the least of all again. Where the policy
+/// stays within the device's RAM, so does this.
 [[nodiscard]] LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
 
 /// What is to be said of it, with fields of the library's. `splits`: the problem leaves the parts to that
