@@ -132,6 +132,7 @@ Problem take_problem(Arguments& arguments) {
   options.synchronous = !staged;
   if (const auto gap = arguments.fraction("gap")) options.gap = *gap;
   if (const auto limit = arguments.seconds("time_limit")) options.time_limit_seconds = limit->value();
+  problem.policy.split.compared_ops = quick_ops(options.time_limit_seconds);
   options.threads = arguments.threads();
   if (const auto name = arguments.take<std::string>("solver"))
     options.solver = choose<Solver>("solver", *name, {{"cbc", Solver::cbc}, {"highs", Solver::highs}});

@@ -17,6 +17,9 @@ namespace poet {
 /// Nothing where that has no plan within the limits. Device semantics.
 [[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
 
+/// Of so many ops, and of halves of them, that takes half of the time.
+[[nodiscard]] double quick_ops(double seconds);
+
 struct QuickAnswer {
   Joules energy{};
   Bytes ram{};  // that the plan needs, but for gaps between addresses

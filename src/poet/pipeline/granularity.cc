@@ -66,9 +66,10 @@ Choice Granularity::choose() const {
     estimate(next);
     const bool better = is_better(next, best);
     no_better = better ? 0 : no_better + 1;
-    last = fits_easily(next) || part <= kLeastPart || too_many(Bytes(part.value() / 2)) ||
-           no_better == kPatience;
+    const Bytes finer(part.value() / 2);
+    last = fits_easily(next) || part <= kLeastPart || too_many(finer) || no_better == kPatience;
     if (better) best = std::move(next);
+    last = last || (best.estimate && ops_in_parts(training_, finer) > splitting_.compared_ops);
   }
   return best;
 }

@@ -87,6 +87,7 @@ struct Splitting {
   /// What a step takes, roughly, within these limits, by which granularities are compared (quick_energy() of
   /// optimize/search/synchronous.h); nothing without a plan.
   std::function<std::optional<Joules>(const Instance&, const Limits&)> energy = {};
+  double compared_ops = 200'000;  // once a plan is known, finer parts of more ops are not compared
   bool tables = false;  // may be transferred by index (split/indexed.h): only poet's own plans load rows
 };
 

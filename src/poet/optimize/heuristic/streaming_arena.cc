@@ -5,6 +5,35 @@
 #include "poet/base/numbers.h"
 
 namespace poet {
+namespace {
+
+// Neighbours that leave together, and what is lost with them. As losses may be infinite nothing is
+// subtracted: what was there when the sums were last made is added up from behind, what came since from the
+// front.
+struct Neighbours {
+  std::vector<double> losses;  // of all blocks
+  std::size_t last = 0;        // one past the neighbours
+
+  void drop_before(std::size_t block) {
+    first_ = block;
+    if (first_ < summed_) return;
+    summed_ = last;
+    added_ = 0;
+    from_.resize(losses.size() + 1);
+    from_[summed_] = 0;
+    for (std::size_t i = summed_; i-- > first_;) from_[i] = from_[i + 1] + losses[i];
+  }
+  void add() { added_ += losses[last++]; }
+  [[nodiscard]] double loss() const { return from_[first_] + added_; }
+
+ private:
+  std::size_t first_ = 0;
+  std::size_t summed_ = 0;    // up to there from_ is
+  std::vector<double> from_;  // each to summed_
+  double added_ = 0;
+};
+
+}  // namespace
 
 std::optional<std::int64_t> StreamingArena::put(int id, std::int64_t bytes) {
   const std::int64_t size = rounded(bytes);
@@ -14,7 +43,7 @@ std::optional<std::int64_t> StreamingArena::put(int id, std::int64_t bytes) {
   std::int64_t offset = 0;
   std::int64_t begin = 0;
   for (std::size_t i = 0; i <= blocks_.size(); ++i) {
-    const std::int64_t end = i < blocks_.size() ? blocks_[i].begin : bytes_ / alignment_ * alignment_;
+    const std::int64_t end = hole_end(i);
     const std::int64_t hole = end - begin;
     const std::int64_t start = begin_in_hole(begin, bytes);
     if (end - start >= size && (hole < least || (from_top && hole == least))) {
@@ -40,25 +69,26 @@ void StreamingArena::replace(int from, int to) {
 
 std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
                                                            const std::function<double(int)>& loss) const {
+  constexpr double kRounding = 1e-9;  // no loss is less by that alone
   const std::int64_t size = rounded(bytes);
-  std::vector<double> losses;
-  losses.reserve(blocks_.size());
-  for (const Block& block : blocks_) losses.push_back(loss(block.id));
+  Neighbours neighbours;
+  for (const Block& block : blocks_) neighbours.losses.push_back(loss(block.id));
   double least = kInfinity;
   std::size_t best_first = 0;
   std::size_t best_last = 0;
   for (std::size_t first = 0; first < blocks_.size(); ++first) {
     const std::int64_t begin = first == 0 ? 0 : blocks_[first - 1].end;
-    double sum = 0;
-    for (std::size_t i = first; i < blocks_.size() && sum < least; ++i) {
-      sum += losses[i];
-      const std::int64_t end =
-          i + 1 < blocks_.size() ? blocks_[i + 1].begin : bytes_ / alignment_ * alignment_;
-      if (sum >= least || end - begin_in_hole(begin, bytes) < size) continue;
-      least = sum;
-      best_first = first;
-      best_last = i + 1;
-    }
+    // The further on the first begins, the further on the last ends.
+    neighbours.drop_before(first);
+    while (neighbours.last < blocks_.size() &&
+           (neighbours.last == first || hole_end(neighbours.last) - begin_in_hole(begin, bytes) < size))
+      neighbours.add();
+    const std::size_t last = neighbours.last;
+    if (hole_end(last) - begin_in_hole(begin, bytes) < size) break;
+    if (neighbours.loss() >= least * (1 - kRounding)) continue;
+    least = neighbours.loss();
+    best_first = first;
+    best_last = last;
   }
   if (least == kInfinity) return std::nullopt;
   std::vector<int> leaving;

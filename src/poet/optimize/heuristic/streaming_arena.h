@@ -40,6 +40,11 @@ class StreamingArena {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
 
+  /// Of the hole before a block, or of the last one.
+  [[nodiscard]] std::int64_t hole_end(std::size_t block) const {
+    return block < blocks_.size() ? blocks_[block].begin : bytes_ / alignment_ * alignment_;
+  }
+
   /// Where a block of so many bytes may begin in a hole.
   [[nodiscard]] std::int64_t begin_in_hole(std::int64_t begin, std::int64_t bytes) const {
     return bytes < small_ ? begin : (begin + slot_ - 1) / slot_ * slot_;

@@ -202,6 +202,12 @@ std::optional<Joules> quick_energy(const Instance& instance, const Limits& limit
   return answer ? std::optional(answer->energy) : std::nullopt;
 }
 
+double quick_ops(double seconds) {
+  constexpr double kLeast = 5'000;
+  constexpr double kPerSecond = 10'000;
+  return std::max(kLeast, seconds / 2 / 2 * kPerSecond);
+}
+
 std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const Instance& instance,
                                         const Limits& limits) {
   constexpr int kRounds = 3;
