@@ -107,7 +107,10 @@ def solve(
     TypeError. Raises InputError naming the argument that is out of range.
     """
     if unknown:
-        raise TypeError(f"{', '.join(unknown)}: no such argument")
+        raise TypeError(
+            f"{', '.join(unknown)}: no such argument of the published reference, whose function solve() is with a platform; "
+            f"without, it takes device={platform!r}"
+        )
     for name, value in (("model", model), ("platform", platform), ("ram_budget", ram_budget), ("runtime_budget", runtime_budget)):
         if value is None:
             raise TypeError(f"{name}: is missing")

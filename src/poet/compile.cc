@@ -4,6 +4,7 @@
 
 #include "poet/compile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "poet/best_order.h"
 #include "poet/fit.h"
 #include "poet/on_time.h"
+#include "poet/optimize/transfer_bound.h"
 #include "poet/residence.h"
 #include "poet/slack.h"
 
@@ -38,6 +40,16 @@ void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made)
   made.plan = std::move(slack->plan);
   made.layout = std::move(slack->layout);
   verify_plan(request, made);
+}
+
+/// What solve() proves, and what has to travel whatever the plan.
+Bounds bounds_of(const CompileRequest& request, const Outcome& outcome) {
+  Bounds bounds = outcome.certificate.bounds;
+  if (request.semantics != Semantics::device) return bounds;
+  const Joules least = least_step(request.instance, request.limits.ram_budget).energy;
+  bounds.every_plan = std::max(bounds.every_plan, least);
+  if (bounds.staged && *bounds.staged <= bounds.every_plan) bounds.staged.reset();
+  return bounds;
 }
 
 /// There are plans, but none whose addresses fit: with how much RAM there would be one, which is tried before
@@ -76,7 +88,7 @@ CompileResult compile(const CompileRequest& request) {
   if (fitted.found()) leave_slack(request, time.finish(), fitted.attempt);
   result.solves = fitted.reserves.solves();
   result.outcome = std::move(fitted.attempt.outcome);
-  const Bounds bounds = result.outcome.certificate.bounds;
+  const Bounds bounds = bounds_of(request, result.outcome);
   if (!fitted.found()) {
     Status status = result.outcome.certificate.status;
     if (fitted.has_plan()) {

@@ -19,6 +19,7 @@
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
 #include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/transfer_bound.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -34,7 +35,8 @@ class BestResidence {
       : request_(request),
         stop_(stop_of(request.options)),
         all_(pageable(request.instance)),
-        all_paged_(with_paged(request.instance, all_)) {}
+        all_paged_(with_paged(request.instance, all_)),
+        least_(least_step(request.instance, request.limits.ram_budget)) {}
 
   CompileResult run() {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
@@ -85,6 +87,10 @@ class BestResidence {
     for (const OpCost& op : request_.instance.costs.ops) computing += op.runtime;
     if (limits.deadline && latest_end(*limits.deadline) < computing)
       return "the deadline is shorter than computing every op once";
+    if (limits.deadline && latest_end(*limits.deadline) < least_.runtime)
+      return fmt::format(
+          "with this RAM a step takes at least {}, as parameters and optimiser state have to move that long",
+          format_seconds(least_.runtime));
     const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
     if (!most) return std::nullopt;
     const Bytes written = least_written_home(request_.instance, limits.ram_budget);
@@ -164,7 +170,8 @@ class BestResidence {
 
   // Either everything is resident, or something is paged.
   [[nodiscard]] double bound() const {
-    return std::max(best_->keep_all.energy.value(), std::min(resident_bound_, paging_bound_));
+    return std::max(
+        {best_->keep_all.energy.value(), least_.energy.value(), std::min(resident_bound_, paging_bound_)});
   }
 
   void attempt(const PagedSet& paged, double share, bool last) {
@@ -174,6 +181,11 @@ class BestResidence {
     one.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     one.options.explain = request_.options.explain && last && !(best_ && found(*best_));
     if (!paged.empty() && bounds_hold() && is_large()) one.options.aim = Aim::plan;
+    if (request_.options.on_progress)
+      one.options.on_progress = [this](Progress progress) {
+        progress.bound_joules = std::max(progress.bound_joules.value_or(0), least_.energy.value());
+        request_.options.on_progress(progress);
+      };
     CompileResult result = compile(one);
     result.paged = with_rows(paged);
     if (paged.empty()) {
@@ -293,6 +305,7 @@ class BestResidence {
   const Stop stop_;
   const PagedSet all_;
   const Instance all_paged_;
+  const StepBound least_;
   std::optional<CompileResult> best_;
   std::optional<Certificate> of_all_;  // with every persistent value paged
   double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor

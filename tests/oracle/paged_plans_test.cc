@@ -301,6 +301,15 @@ TEST(PagedPlans, WhatNoChoiceCanDoIsInfeasible) {
   CompileResult answer = compile(request);
   EXPECT_EQ(answer.certificate.status, Status::infeasible);
   EXPECT_EQ(answer.outcome.explanation.reason, "the deadline is shorter than computing every op once");
+  // w leaves RAM for b and is read again for its update.
+  CompileRequest slow = request;
+  slow.instance.costs.values[ValueId(0)].page_in.seconds = Seconds(100);
+  slow.limits.deadline = Seconds(99);
+  answer = compile(slow);
+  EXPECT_EQ(answer.certificate.status, Status::infeasible);
+  EXPECT_EQ(answer.outcome.explanation.reason,
+            "with this RAM a step takes at least 100 s, as parameters and optimiser state have to move that "
+            "long");
   request.limits.deadline.reset();
   EXPECT_EQ(compile(request).certificate.status, Status::optimal);
   request.limits.max_bytes_written = Bytes(9);

@@ -75,6 +75,29 @@ TEST(TransferBound, CountsNothingThatMayNotBePaged) {
   expect_bound(instance, 12, 0, 0, 0);
 }
 
+// In 12 B 10 B go home and 19 B are read, or 9 B and one more goes home. Computing takes 7 s and 7 J.
+TEST(StepBound, IsTheChannelsOrTheProcessors) {
+  Instance instance = two_layers();
+  CostTable& costs = instance.costs;
+  for (OpCost& op : costs.ops) op = {Seconds(1), Joules(1), Bytes(0)};
+  for (const ValueId v : pageable(instance))
+    costs.values[v].page_in = costs.values[v].page_out = {Seconds(5), Joules(20)};
+  costs.timing.idle = Watts(10);
+  const auto expect = [&](std::int64_t ram, double seconds, double joules) {
+    SCOPED_TRACE(fmt::format("{} B", ram));
+    const StepBound bound = least_step(instance, Bytes(ram));
+    EXPECT_NEAR(bound.runtime.value(), seconds, 1e-12);
+    EXPECT_NEAR(bound.energy.value(), joules, 1e-9);
+  };
+  expect(22, 7, 7 + 10 * 7);
+  expect(21, 7, 7 + 10 * 7 + 2 * 2);         // 2 B, 0.5 s and 2 J each
+  expect(12, 14.5, 7 + 10 * 14.5 + 29 * 2);  // 29 B
+  for (const ValueId v : pageable(instance)) costs.values[v].page_out = {Seconds(10), Joules(10)};
+  expect(12, 9.5 + 10, 7 + 10 * 19.5 + 19 * 2 + 10);
+  costs.timing.concurrent = false;
+  expect(12, 7 + 19.5, 7 + 10 * 26.5 + 19 * 2 + 10);
+}
+
 // Against every plan.
 
 /// Energy is bytes of persistent values, read or written; nothing else costs anything.
@@ -122,6 +145,40 @@ Least fewest_bytes(const PagedCase& c, double read, double written) {
     if (!least.bytes || found.best->joules < *least.bytes) least.bytes = found.best->joules;
   }
   return least;
+}
+
+// Over every choice; its plan may take longer than one of more energy.
+TEST(StepBound, IsNeverAboveThePlanOfLeastEnergy) {
+  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long first = test::from_environment("POET_LINEAR_FIRST", 1);
+  int compared = 0;
+  int above_computing = 0;
+  for (long i = 0; i < cases; ++i) {
+    const auto seed = static_cast<std::uint64_t>(first + i);
+    const PagedCase c = test::paged_case(seed, 4, 7);
+    const Instance& posed = c.problem.instance;
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const StepBound bound = least_step(posed, c.problem.limits.ram_budget);
+    LinearSearchOptions options;
+    options.most_states = 200'000;
+    const auto check = [&](const std::vector<ValueId>& paged) {
+      const Instance instance = with_paged(posed, paged);
+      const auto found = test::search_linear_plans(instance, Semantics::device, c.problem.limits, options);
+      malloc_trim(0);
+      if (!found.finished || !found.best) return;
+      ++compared;
+      EXPECT_LE(bound.energy.value(), found.best->joules + 1e-9);
+      EXPECT_LE(bound.runtime.value(), found.best->seconds + 1e-9);
+    };
+    check({});
+    check(c.paged);
+    check(pageable(posed));
+    const Report all = replay_keep_all(posed, Semantics::device);
+    above_computing += bound.energy > 1.001 * all.energy;
+  }
+  fmt::print("{} compared, in {} of {} cases above what computing takes\n", compared, above_computing, cases);
+  EXPECT_GT(compared, cases);
+  EXPECT_GT(above_computing, cases / 8);
 }
 
 TEST(TransferBound, IsNeverAboveWhatAPlanMoves) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/overwritable.h"
@@ -120,6 +121,53 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   reads.insert(reads.end(), writes.begin(), writes.end());
   bound.both = least_of(std::move(reads), room);
   return bound;
+}
+
+namespace {
+
+/// What transfers of so many bytes of paged values cost at least, `price` being a transfer's.
+template <class Price>
+double least_price(const Instance& paged, const TransferBound& moved, const Price& price) {
+  double read = kInfinity;  // of a byte, as `written`
+  double written = kInfinity;
+  for (const ValueId v : ids<ValueId>(paged.graph.values.size())) {
+    const ValueCost& cost = paged.costs.values[v];
+    if (!paged.graph.values[v].paged || cost.bytes <= Bytes(0)) continue;
+    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no more than a byte costs
+    read = std::min(read, price(cost.page_in) / bytes);
+    written = std::min(written, price(cost.page_out) / bytes);
+  }
+  const auto of = [](Bytes bytes, double each) {
+    return bytes > Bytes(0) ? static_cast<double>(bytes.value()) * each : 0;
+  };
+  // What has to move and may do so either way goes where that costs less.
+  return read <= written ? of(moved.written, written) + of(moved.both - moved.written, read)
+                         : of(moved.read, read) + of(moved.both - moved.read, written);
+}
+
+}  // namespace
+
+StepBound least_step(const Instance& instance, Bytes ram_budget) {
+  const DeviceTiming& timing = instance.costs.timing;
+  const double idle = timing.idle.value();
+  double computing = 0;
+  double joules = 0;
+  for (const OpCost& op : instance.costs.ops) {
+    computing += op.runtime.value();
+    joules += op.energy.value();
+  }
+  const TransferBound moved = least_transfers(instance, ram_budget);
+  const Instance paged = with_paged(instance, pageable(instance));
+  const auto least = [&](double of_joules, double of_seconds) {
+    return least_price(paged, moved, [&](const TransferCost& cost) {
+      return of_joules * cost.energy.value() + of_seconds * cost.seconds.value();
+    });
+  };
+  const double channel = least(0, 1);
+  if (!timing.concurrent)
+    return {Seconds(computing + channel), Joules(joules + idle * computing + least(1, idle))};
+  return {Seconds(std::max(computing, channel)),
+          Joules(joules + std::max(idle * computing + least(1, 0), least(1, idle)))};
 }
 
 }  // namespace poet

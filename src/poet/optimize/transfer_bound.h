@@ -19,4 +19,14 @@ struct TransferBound {
 /// none can be paged. O(uses * log(ops)).
 [[nodiscard]] TransferBound least_transfers(const Instance& instance, Bytes ram_budget);
 
+/// What a step takes at least.
+struct StepBound {
+  Seconds runtime{};
+  Joules energy{};
+};
+
+/// Of the same plans, by computing every op once and by these transfers, at what a byte costs where it costs
+/// least: the storage's channel is busy so long, and idle power is drawn meanwhile. O(least_transfers()).
+[[nodiscard]] StepBound least_step(const Instance& instance, Bytes ram_budget);
+
 }  // namespace poet
