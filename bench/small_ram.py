@@ -48,8 +48,8 @@ def same_bits(poet, what, device, answer, plan, steps, folder):
     enough = 2 * answer["keep_all_peak_ram_bytes"] + 8 * 2**30
     equal = []
     for split in (answer["part_bytes"] or "off", "off"):
-        call(poet, "solve", *what, "--platform", device, "--ram-budget", enough, "--split", split, "--plan-out",
-             folder / "enough.plan", "--quiet")
+        call(poet, "solve", *what, "--platform", device, "--ram-budget", enough, "--beyond-device-ram", "--split", split,
+             "--plan-out", folder / "enough.plan", "--quiet")
         trained(poet, folder / "enough.plan", steps, folder / "enough")
         equal.append((folder / "small").read_bytes() == (folder / "enough").read_bytes())
     return run, equal
@@ -64,7 +64,7 @@ def row(poet, name, case, options, folder):
     if "--onnx" in what:
         what = ["--onnx", str(pathlib.Path(options.models) / what[1])]
     plan = folder / "small.plan"
-    limits = ["--ram-budget", ram, "--time-limit", options.time_limit]
+    limits = ["--ram-budget", ram, "--beyond-device-ram", "--time-limit", options.time_limit]
     answer = json.loads(call(poet, "solve", *what, "--platform", device, *limits, "--plan-out", plan, "--quiet",
                              "--json").stdout)
     if answer["energy_joules"] is None:

@@ -29,6 +29,7 @@ void raise(const char* type, const py::args& arguments) {
   PyErr_SetObject(exception.ptr(), exception(*arguments).ptr());
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 asks for
 void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);

@@ -59,7 +59,7 @@ class BestResidence {
       const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
       const std::size_t left = (i < promising ? promising : sets.size()) - i;
       attempt(sets[i], 1 / (static_cast<double>(left) + for_proof), i + 1 == sets.size());
-      if (must_prove_all() && is_large() && found(*best_)) prove_all();
+      if (must_prove_all() && is_large() && found(*best_) && !stop_()) prove_all();
     }
     if (must_prove_all() && !(best_ && stop_())) prove_all();
     return certified();
