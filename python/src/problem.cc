@@ -103,7 +103,6 @@ Policy take_policy(Arguments& arguments, const NetworkSpec& network, Wanted want
     policy.semantics = semantics_named("semantics", *name);
   policy.paging = arguments.flag("paging", true);
   policy.rematerialization = arguments.flag("remat", true);
-  policy.split.energy = quick_energy;
   const bool defaults = !staged && has_device_defaults(policy, network);
   const auto persistent = arguments.take<std::string>("persistent");
   if (persistent)
@@ -132,6 +131,7 @@ Problem take_problem(Arguments& arguments) {
   options.synchronous = !staged;
   if (const auto gap = arguments.fraction("gap")) options.gap = *gap;
   if (const auto limit = arguments.seconds("time_limit")) options.time_limit_seconds = limit->value();
+  problem.policy.split.energy = quick_energy_within(options.time_limit_seconds);
   problem.policy.split.compared_ops = quick_ops(options.time_limit_seconds);
   options.threads = arguments.threads();
   if (const auto name = arguments.take<std::string>("solver"))

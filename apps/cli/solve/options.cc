@@ -191,8 +191,9 @@ Policy policy_as_typed(const ProblemOptions& options) {
   Policy policy = policy_of(options.input, limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
-  policy.split.energy = quick_energy;
-  policy.split.compared_ops = quick_ops(read_solver_options(options.solver).time_limit_seconds);
+  const double time_limit = read_solver_options(options.solver).time_limit_seconds;
+  policy.split.energy = quick_energy_within(time_limit);
+  policy.split.compared_ops = quick_ops(time_limit);
   policy.split.tables = options.resident_for.empty() && policy.paging;
   policy.op_limit = read_op_limit(options.solver.op_limit);
   if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;

@@ -11,21 +11,26 @@
 
 namespace poet {
 
-/// What a step takes when everything is kept, or of a few streaming passes with addresses, of up to 1,000 ops
+/// What a step takes when everything is kept, or of a few streaming passes with addresses, of up to 4,000 ops
 /// also of greedy and a short local search, paged values and waiting included: to compare instances of one
-/// network. Takes a tenth of a second per 1,000 ops, up to three tenths where those are few.
+/// network. Takes a tenth of a second per 1,000 ops, three times that where greedy is tried.
 /// Nothing where that has no plan within the limits. Device semantics.
 [[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
 
-/// Of so many ops, and of halves of them, that takes half of the time.
+using QuickEnergy = std::function<std::optional<Joules>(const Instance&, const Limits&)>;
+/// For a search that has so many seconds: below eight greedy is tried of fewer ops.
+[[nodiscard]] QuickEnergy quick_energy_within(double seconds);
+/// Of so many ops, and of halves of them, streaming passes take half of that.
 [[nodiscard]] double quick_ops(double seconds);
 
 struct QuickAnswer {
   Joules energy{};
   Bytes ram{};  // that the plan needs, but for gaps between addresses
 };
-/// The same with its RAM; nothing where it is stopped, either.
+/// The same with its RAM; nothing where it is stopped, either. Greedy and local search, which make better
+/// plans of few ops than streams, are for graphs of up to `few_ops`.
 [[nodiscard]] std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop,
-                                                      const Instance& instance, const Limits& limits);
+                                                      const Instance& instance, const Limits& limits,
+                                                      int few_ops = 1'000);
 
 }  // namespace poet

@@ -65,7 +65,8 @@ Policy policy_of(const SweepPoint& point) {
   policy.semantics = point.semantics;
   if (point.persistent) policy.persistent = persistent_policy_named("persistent", *point.persistent);
   if (point.split == "auto")
-    policy.split = {true, {}, quick_energy, quick_ops(point.time_limit_seconds)};
+    policy.split = {
+        true, {}, quick_energy_within(point.time_limit_seconds), quick_ops(point.time_limit_seconds)};
   else if (point.split)
     policy.split.part = Bytes(std::stoll(*point.split));
   policy.ram = point.ram;

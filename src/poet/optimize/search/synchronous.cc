@@ -198,8 +198,18 @@ std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOp
 }
 
 std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits) {
-  const std::optional<QuickAnswer> answer = quick_answer([] { return false; }, instance, limits);
-  return answer ? std::optional(answer->energy) : std::nullopt;
+  return quick_energy_within(kInfinity)(instance, limits);
+}
+
+QuickEnergy quick_energy_within(double seconds) {
+  constexpr double kFewer = 1'000;
+  constexpr double kFew = 4'000;
+  constexpr double kPerSecond = 500;
+  const int few_ops = static_cast<int>(std::clamp(kPerSecond * seconds, kFewer, kFew));
+  return [few_ops](const Instance& instance, const Limits& limits) -> std::optional<Joules> {
+    const auto answer = quick_answer([] { return false; }, instance, limits, few_ops);
+    return answer ? std::optional(answer->energy) : std::nullopt;
+  };
 }
 
 double quick_ops(double seconds) {
@@ -209,10 +219,8 @@ double quick_ops(double seconds) {
 }
 
 std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const Instance& instance,
-                                        const Limits& limits) {
+                                        const Limits& limits, int few_ops) {
   constexpr int kRounds = 3;
-  // Of few ops greedy and local search make better plans than streams, and hardly take longer.
-  constexpr int kFewOps = 1'000;
   constexpr double kPartOfEffort = 0.04;
   const WithLoads loads = with_loads(instance);
   if (limits.max_bytes_written && *limits.max_bytes_written < loads.written_home) return std::nullopt;
@@ -236,7 +244,7 @@ std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const
   for (const double waiting : kWaiting) {
     const Problem problem = instant_problem(with, options, waiting);
     if (problem.budget < 0 || is_below_floor(problem)) break;
-    if (problem.ops <= kFewOps && waiting == kLikelyWaiting) {
+    if (problem.ops <= few_ops && waiting == kLikelyWaiting) {
       const Stop when_stopped(kInfinity, stop);
       BestPlan plans(with, options, when_stopped);
       search_candidates(problem, options, when_stopped, plans, kPartOfEffort);
