@@ -25,9 +25,8 @@
 #include "poet/cost/tabulate.h"
 #include "poet/plan/file/plan_file.h"
 
+namespace poet {
 namespace {
-
-using namespace poet;
 
 constexpr const char* kDepthwise = " depthwise";
 constexpr std::size_t kTerms = 5;  // one, operations, bytes, planes, rows
@@ -204,10 +203,11 @@ int run(int count, char** arguments) {
 }
 
 }  // namespace
+}  // namespace poet
 
 int main(int count, char** arguments) {
   try {
-    return run(count, arguments);
+    return poet::run(count, arguments);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fit_rates: {}\n", error.what());
     return 2;

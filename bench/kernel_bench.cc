@@ -78,7 +78,7 @@ void fill(const Value& value, std::mt19937& random, float* to) {
   const bool is_parameter = value.persistence == Persistence::parameter;
   float bound = 1.0F;
   if (is_parameter && value.shape.size() > 1) {
-    const auto fan_in = static_cast<float>(count / value.shape.front());
+    const float fan_in = static_cast<float>(count) / static_cast<float>(value.shape.front());
     bound = 1.0F / std::sqrt(fan_in);
   }
   std::uniform_real_distribution<float> draw(-bound, bound);

@@ -93,8 +93,8 @@ double fragmentation(const Json& row) {
 }
 
 std::string line(const Json& row) {
-  const std::string head = fmt::format("{:<28} {:>5} {:<10}", row["name"].get<std::string>(),
-                                       row["fraction"].get<double>(), row["status"].get<std::string>());
+  std::string head = fmt::format("{:<28} {:>5} {:<10}", row["name"].get<std::string>(),
+                                 row["fraction"].get<double>(), row["status"].get<std::string>());
   if (!row.contains("verified")) return head;
   return head +
          fmt::format(" {:>6} {:>6} {:>6} {:>8.4f} {:>7} {:>6} {:>6} {:>7.2f} {:>8.3f} {:>8.3f}",

@@ -44,9 +44,11 @@ class ArrayDataset final : public runtime::Dataset {
       : arrays_(arrays), place_(std::move(place)) {
     const std::vector<DataInput> inputs = runtime::data_inputs(graph);
     for (const DataInput& input : inputs) add(input);
-    for (const auto& [name, array] : arrays_)
+    for (const auto& given : arrays_) {
+      const std::string& name = given.first;
       if (std::none_of(inputs.begin(), inputs.end(), [&](const DataInput& input) { return input.name == name; }))
         throw InputError(place_, fmt::format("\"{}\" is no input of the network", name));
+    }
   }
 
   [[nodiscard]] std::int64_t samples() const override { return samples_; }

@@ -69,13 +69,13 @@ void expect_true_gradients(const Graph& forward, const TrainingOptions& options,
     const reference::Array& gradient = run.input_at_run(id, 1);
     EXPECT_EQ(gradient.shape, training.values[parameter].shape);
     for (std::size_t i = 0; i < gradient.data.size(); ++i) {
-      constexpr double step = 1e-5;
+      constexpr double kStep = 1e-5;
       GradientData moved = of_forward;
-      moved[parameter][i] = of_forward[parameter][i] + step;
+      moved[parameter][i] = of_forward[parameter][i] + kStep;
       const double above = loss_of(forward, moved);
-      moved[parameter][i] = of_forward[parameter][i] - step;
+      moved[parameter][i] = of_forward[parameter][i] - kStep;
       const double below = loss_of(forward, moved);
-      const double slope = (above - below) / (2 * step);
+      const double slope = (above - below) / (2 * kStep);
       ASSERT_NEAR(gradient.data[i], slope, 1e-7 * std::max(1.0, std::abs(slope)))
           << forward.name << ", seed " << seed << ": " << training.values[parameter].name << "[" << i << "]";
       ++checked;

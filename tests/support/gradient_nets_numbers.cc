@@ -1,5 +1,7 @@
 // Arithmetic of numbers and integers.
 
+#include <limits>
+
 #include "tests/support/gradient_nets.h"
 
 namespace poet::test {

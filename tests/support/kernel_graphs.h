@@ -29,8 +29,9 @@ struct KernelGraphFamily {
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : random_(seed) {}
-  /// In [low, high].
+  /// In [low, high], which must not be empty.
   std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
     return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
   }
   std::vector<std::int64_t> list(std::size_t n, std::int64_t low, std::int64_t high) {

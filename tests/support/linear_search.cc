@@ -376,7 +376,7 @@ LinearSearchResult search_linear_plans(const Instance& instance, Semantics seman
   if (!options.reductions || !exact.in_vain()) return exact.run();
   LinearSearchResult good = Search(instance, semantics, limits, options, Waking::nothing_in_vain).run();
   if (good.best && options.any_plan) return good;
-  const LinearSearchResult least = Search(instance, semantics, limits, options, Waking::free).run();
+  LinearSearchResult least = Search(instance, semantics, limits, options, Waking::free).run();
   if (least.finished && !least.best) return least;
   constexpr double kSame = 1 - 1e-12;
   if (good.best && least.finished && least.best->joules >= good.best->joules * kSame) return good;

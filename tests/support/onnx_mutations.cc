@@ -308,7 +308,7 @@ std::string change_nodes(GraphProto& graph, const GraphProto& other, Random& ran
       for (int i = 0; i < inserted.output_size(); ++i)
         inserted.set_output(i, fmt::format("inserted{}_{}", list.size(), i));
       if (inserted.output_size() > 0) reader.set_input(0, inserted.output(0));
-      const std::string what = "inserted " + inserted.op_type();
+      std::string what = "inserted " + inserted.op_type();
       *list.Add() = std::move(inserted);
       for (int i = list.size() - 1; i > at; --i) list.SwapElements(i, i - 1);
       return what;

@@ -24,7 +24,7 @@ struct Layer {
 };
 
 constexpr std::int64_t kBytesPerElement = 4;
-constexpr std::int64_t kArea = 32 * 32;  // of the first resolution
+constexpr std::int64_t kArea = std::int64_t{32} * 32;  // of the first resolution
 constexpr std::int64_t kChannels = 4;
 constexpr std::int64_t kKernel = 9;  // pixels
 

@@ -126,7 +126,7 @@ void group_norm(Call& c) {
   const Index groups = c.integer("groups");
   Array& mean = c.out[1];
   Array& rstd = c.out[2];
-  const double size = static_cast<double>(count(x) / count(mean));
+  const double size = static_cast<double>(count(x)) / static_cast<double>(count(mean));
   for (Index i = 0; i < count(x); ++i) at(mean.data, group_place(x, groups, i).group) += at(x, i) / size;
   for (Index i = 0; i < count(x); ++i) {
     const Index group = group_place(x, groups, i).group;
@@ -146,7 +146,7 @@ void group_norm_backward(Call& c) {
   const Array& mean = c.in[3];
   const Array& rstd = c.in[4];
   const Index groups = c.integer("groups");
-  const double size = static_cast<double>(count(x) / count(mean));
+  const double size = static_cast<double>(count(x)) / static_cast<double>(count(mean));
   const auto standard = [&](Index i, Index group) { return (at(x, i) - at(mean, group)) * at(rstd, group); };
   std::vector<double> sum(mean.data.size(), 0.0);
   std::vector<double> projection(mean.data.size(), 0.0);

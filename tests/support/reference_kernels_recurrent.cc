@@ -101,25 +101,25 @@ std::vector<double> state_before(const Sequence& q, const Array& all, const Arra
 void lstm(Call& c) {
   const Inputs in(c, true);
   const Sizes sizes(c.out[0]);
-  const Index H = sizes.hidden;
+  const Index hidden = sizes.hidden;
   for_each_sequence(c, sizes, [&](const Sequence& q) {
     for (Index k = 0; k < sizes.steps; ++k) {
       const Index s = q.position(k);
       const std::vector<double> before = state_before(q, c.out[0], in.h0, k);
-      for (Index h = 0; h < H; ++h) {
+      for (Index h = 0; h < hidden; ++h) {
         const auto gate = [&](Index g) {
-          return in.from_x(q, s, g * H + h) + in.from_h(q, before, g * H + h);
+          return in.from_x(q, s, g * hidden + h) + in.from_h(q, before, g * hidden + h);
         };
         const double i = logistic(gate(0));
         const double o = logistic(gate(1));
         const double f = logistic(gate(2));
         const double g = std::tanh(gate(3));
         const double cell = f * q.before(c.out[1], in.c0, k, h) + i * g;
-        at(c.out[0].data, sizes.of_step(s, q.d, q.n, H, h)) = o * std::tanh(cell);
-        at(c.out[1].data, sizes.of_step(s, q.d, q.n, H, h)) = cell;
+        at(c.out[0].data, sizes.of_step(s, q.d, q.n, hidden, h)) = o * std::tanh(cell);
+        at(c.out[1].data, sizes.of_step(s, q.d, q.n, hidden, h)) = cell;
         const double gates[] = {i, o, f, g};
         for (Index j = 0; j < 4; ++j)
-          at(c.out[2].data, sizes.of_step(s, q.d, q.n, 4 * H, j * H + h)) = gates[j];
+          at(c.out[2].data, sizes.of_step(s, q.d, q.n, 4 * hidden, j * hidden + h)) = gates[j];
       }
     }
   });
@@ -128,7 +128,7 @@ void lstm(Call& c) {
 void gru(Call& c) {
   const Inputs in(c, false);
   const Sizes sizes(c.out[0]);
-  const Index H = sizes.hidden;
+  const Index hidden = sizes.hidden;
   const bool linear_first = c.integer("linear_before_reset") != 0;
   const Index kept = dim(c.out[1], 3);
   for_each_sequence(c, sizes, [&](const Sequence& q) {
@@ -136,24 +136,25 @@ void gru(Call& c) {
       const Index s = q.position(k);
       const std::vector<double> before = state_before(q, c.out[0], in.h0, k);
       const auto keep = [&](Index j, Index h, double value) {
-        at(c.out[1].data, sizes.of_step(s, q.d, q.n, kept, j * H + h)) = value;
+        at(c.out[1].data, sizes.of_step(s, q.d, q.n, kept, j * hidden + h)) = value;
       };
       std::vector<double> z;
       std::vector<double> r;
       std::vector<double> reset;
-      for (Index h = 0; h < H; ++h) {
+      for (Index h = 0; h < hidden; ++h) {
         z.push_back(logistic(in.from_x(q, s, h) + in.from_h(q, before, h)));
-        r.push_back(logistic(in.from_x(q, s, H + h) + in.from_h(q, before, H + h)));
+        r.push_back(logistic(in.from_x(q, s, hidden + h) + in.from_h(q, before, hidden + h)));
         keep(0, h, z.back());
         keep(1, h, r.back());
         reset.push_back(r.back() * before[static_cast<std::size_t>(h)]);
       }
-      for (Index h = 0; h < H; ++h) {
-        const double product = in.from_h(q, linear_first ? before : reset, 2 * H + h);
-        const double n = std::tanh(in.from_x(q, s, 2 * H + h) + (linear_first ? at(r, h) : 1.0) * product);
+      for (Index h = 0; h < hidden; ++h) {
+        const double product = in.from_h(q, linear_first ? before : reset, 2 * hidden + h);
+        const double n =
+            std::tanh(in.from_x(q, s, 2 * hidden + h) + (linear_first ? at(r, h) : 1.0) * product);
         keep(2, h, n);
         if (linear_first) keep(3, h, product);
-        at(c.out[0].data, sizes.of_step(s, q.d, q.n, H, h)) =
+        at(c.out[0].data, sizes.of_step(s, q.d, q.n, hidden, h)) =
             (1.0 - at(z, h)) * n + at(z, h) * before[static_cast<std::size_t>(h)];
       }
     }
@@ -258,30 +259,32 @@ void lstm_backward(Call& c) {
   const Array& cells = *b.take();
   const Array& gates = *b.take();
   const Sizes sizes(cells);
-  const Index H = sizes.hidden;
+  const Index hidden = sizes.hidden;
   for_each_sequence(c, sizes, [&](const Sequence& q) {
-    std::vector<double> dh(static_cast<std::size_t>(H), 0.0);
-    std::vector<double> dc(static_cast<std::size_t>(H), 0.0);
+    std::vector<double> dh(static_cast<std::size_t>(hidden), 0.0);
+    std::vector<double> dc(static_cast<std::size_t>(hidden), 0.0);
     for (Index k = sizes.steps; k-- > 0;) {
       const Index s = q.position(k);
-      std::vector<double> before(static_cast<std::size_t>(H), 0.0);
+      std::vector<double> before(static_cast<std::size_t>(hidden), 0.0);
       if (y != nullptr) before = state_before(q, *y, b.h0, k);
-      std::vector<double> dh_before(static_cast<std::size_t>(H), 0.0);
-      for (Index h = 0; h < H; ++h) {
-        const auto gate = [&](Index j) { return at(gates, sizes.of_step(s, q.d, q.n, 4 * H, j * H + h)); };
+      std::vector<double> dh_before(static_cast<std::size_t>(hidden), 0.0);
+      for (Index h = 0; h < hidden; ++h) {
+        const auto gate = [&](Index j) {
+          return at(gates, sizes.of_step(s, q.d, q.n, 4 * hidden, j * hidden + h));
+        };
         const double i = gate(0);
         const double o = gate(1);
         const double f = gate(2);
         const double g = gate(3);
-        const Index here = sizes.of_step(s, q.d, q.n, H, h);
+        const Index here = sizes.of_step(s, q.d, q.n, hidden, h);
         const double squashed = std::tanh(at(cells, here));
         const double d_h = at(dh, h) + b.arriving(0, here);
         const double d_c = at(dc, h) + b.arriving(1, here) + d_h * o * tanh_slope(squashed);
         const double d_sum[] = {d_c * g * sigmoid_slope(i), d_h * squashed * sigmoid_slope(o),
                                 d_c * q.before(cells, c0, k, h) * sigmoid_slope(f), d_c * i * tanh_slope(g)};
         for (Index j = 0; j < 4; ++j) {
-          b.into_x(q, s, 4 * H, j * H + h, d_sum[j]);
-          b.into_h(q, before, 4 * H, j * H + h, d_sum[j], dh_before);
+          b.into_x(q, s, 4 * hidden, j * hidden + h, d_sum[j]);
+          b.into_h(q, before, 4 * hidden, j * hidden + h, d_sum[j], dh_before);
         }
         at(dc, h) = d_c * f;
       }
@@ -297,44 +300,44 @@ void gru_backward(Call& c) {
   const Array& y = *b.take();
   const Array& gates = *b.take();
   const Sizes sizes(y);
-  const Index H = sizes.hidden;
+  const Index hidden = sizes.hidden;
   const bool linear_first = c.integer("linear_before_reset") != 0;
   for_each_sequence(c, sizes, [&](const Sequence& q) {
-    std::vector<double> dh(static_cast<std::size_t>(H), 0.0);
+    std::vector<double> dh(static_cast<std::size_t>(hidden), 0.0);
     for (Index k = sizes.steps; k-- > 0;) {
       const Index s = q.position(k);
       const auto gate = [&](Index j, Index h) {
-        return at(gates, sizes.of_step(s, q.d, q.n, dim(gates, 3), j * H + h));
+        return at(gates, sizes.of_step(s, q.d, q.n, dim(gates, 3), j * hidden + h));
       };
       const std::vector<double> before = state_before(q, y, b.h0, k);
       std::vector<double> reset;
-      for (Index h = 0; h < H; ++h) reset.push_back(gate(1, h) * before[static_cast<std::size_t>(h)]);
-      std::vector<double> dh_before(static_cast<std::size_t>(H), 0.0);
-      std::vector<double> d_reset(static_cast<std::size_t>(H), 0.0);
-      std::vector<double> d_r(static_cast<std::size_t>(H), 0.0);
-      for (Index h = 0; h < H; ++h) {
-        const double d_h = at(dh, h) + b.arriving(0, sizes.of_step(s, q.d, q.n, H, h));
+      for (Index h = 0; h < hidden; ++h) reset.push_back(gate(1, h) * before[static_cast<std::size_t>(h)]);
+      std::vector<double> dh_before(static_cast<std::size_t>(hidden), 0.0);
+      std::vector<double> d_reset(static_cast<std::size_t>(hidden), 0.0);
+      std::vector<double> d_r(static_cast<std::size_t>(hidden), 0.0);
+      for (Index h = 0; h < hidden; ++h) {
+        const double d_h = at(dh, h) + b.arriving(0, sizes.of_step(s, q.d, q.n, hidden, h));
         const double z = gate(0, h);
         const double n = gate(2, h);
         at(dh_before, h) += d_h * z;
         const double d_z = d_h * (before[static_cast<std::size_t>(h)] - n) * sigmoid_slope(z);
-        b.into_x(q, s, 3 * H, h, d_z);
-        b.into_h(q, before, 3 * H, h, d_z, dh_before);
+        b.into_x(q, s, 3 * hidden, h, d_z);
+        b.into_h(q, before, 3 * hidden, h, d_z, dh_before);
         const double d_n = d_h * (1.0 - z) * tanh_slope(n);
-        b.into_x(q, s, 3 * H, 2 * H + h, d_n);
+        b.into_x(q, s, 3 * hidden, 2 * hidden + h, d_n);
         if (linear_first) {
           at(d_r, h) += d_n * gate(3, h);
-          b.into_h(q, before, 3 * H, 2 * H + h, d_n * gate(1, h), dh_before);
+          b.into_h(q, before, 3 * hidden, 2 * hidden + h, d_n * gate(1, h), dh_before);
         } else {
-          b.into_h(q, reset, 3 * H, 2 * H + h, d_n, d_reset);
+          b.into_h(q, reset, 3 * hidden, 2 * hidden + h, d_n, d_reset);
         }
       }
-      for (Index h = 0; h < H; ++h) {
+      for (Index h = 0; h < hidden; ++h) {
         at(d_r, h) += at(d_reset, h) * before[static_cast<std::size_t>(h)];
         at(dh_before, h) += at(d_reset, h) * gate(1, h);
         const double d_sum = at(d_r, h) * sigmoid_slope(gate(1, h));
-        b.into_x(q, s, 3 * H, H + h, d_sum);
-        b.into_h(q, before, 3 * H, H + h, d_sum, dh_before);
+        b.into_x(q, s, 3 * hidden, hidden + h, d_sum);
+        b.into_h(q, before, 3 * hidden, hidden + h, d_sum, dh_before);
       }
       dh = dh_before;
     }
@@ -346,20 +349,20 @@ void rnn_backward(Call& c) {
   Backward b(c, false, false);
   const Array& y = *b.take();
   const Sizes sizes(y);
-  const Index H = sizes.hidden;
+  const Index hidden = sizes.hidden;
   const bool relu = text(c, "activation") == "relu";
   for_each_sequence(c, sizes, [&](const Sequence& q) {
-    std::vector<double> dh(static_cast<std::size_t>(H), 0.0);
+    std::vector<double> dh(static_cast<std::size_t>(hidden), 0.0);
     for (Index k = sizes.steps; k-- > 0;) {
       const Index s = q.position(k);
       const std::vector<double> before = state_before(q, y, b.h0, k);
-      std::vector<double> dh_before(static_cast<std::size_t>(H), 0.0);
-      for (Index h = 0; h < H; ++h) {
-        const Index here = sizes.of_step(s, q.d, q.n, H, h);
+      std::vector<double> dh_before(static_cast<std::size_t>(hidden), 0.0);
+      for (Index h = 0; h < hidden; ++h) {
+        const Index here = sizes.of_step(s, q.d, q.n, hidden, h);
         const double slope = relu ? (at(y, here) > 0.0 ? 1.0 : 0.0) : tanh_slope(at(y, here));
         const double d_sum = (at(dh, h) + b.arriving(0, here)) * slope;
-        b.into_x(q, s, H, h, d_sum);
-        b.into_h(q, before, H, h, d_sum, dh_before);
+        b.into_x(q, s, hidden, h, d_sum);
+        b.into_h(q, before, hidden, h, d_sum, dh_before);
       }
       dh = dh_before;
     }

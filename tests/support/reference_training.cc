@@ -103,7 +103,8 @@ void adam(Call& c, bool decoupled) {
   const double rate = c.real("learning_rate");
   const double beta1 = c.real("beta1");
   const double beta2 = c.real("beta2");
-  const auto t = static_cast<double>(c.step / c.integer_or("every", 1));
+  const Index updates = c.step / c.integer_or("every", 1);
+  const auto t = static_cast<double>(updates);
   for (Index i = 0; i < count(c.in[0]); ++i) {
     double& w = at(c.updated[0].data, i);
     const double g = decoupled ? at(c.in[1], i) : slope_at(c, i);
