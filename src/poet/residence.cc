@@ -29,6 +29,17 @@ using PagedSet = std::vector<ValueId>;
 
 bool found(const CompileResult& result) { return !result.plan.steps.empty(); }
 
+/// What is told of the search says that no plan needs less than this.
+SolveOptions raised(SolveOptions options, double least) {
+  if (!options.on_progress) return options;
+  options.on_progress = [least, tell = options.on_progress](Progress progress) {
+    progress.bound_joules = std::max(progress.bound_joules.value_or(0), least);
+    if (progress.staged_bound_joules <= progress.bound_joules) progress.staged_bound_joules.reset();
+    tell(progress);
+  };
+  return options;
+}
+
 class BestResidence {
  public:
   explicit BestResidence(const CompileRequest& request)
@@ -36,7 +47,8 @@ class BestResidence {
         stop_(stop_of(request.options)),
         all_(pageable(request.instance)),
         all_paged_(with_paged(request.instance, all_)),
-        least_(least_step(request.instance, request.limits.ram_budget)) {}
+        least_(least_step(request.instance, request.limits.ram_budget)),
+        options_(raised(request.options, least_.energy.value())) {}
 
   CompileResult run() {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
@@ -89,7 +101,8 @@ class BestResidence {
       return "the deadline is shorter than computing every op once";
     if (limits.deadline && latest_end(*limits.deadline) < least_.runtime)
       return fmt::format(
-          "with this RAM a step takes at least {}, as parameters and optimiser state have to move that long",
+          "with this RAM a step of these ops takes at least {}, as parameters and optimiser state have to "
+          "move",
           format_seconds(least_.runtime));
     const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
     if (!most) return std::nullopt;
@@ -107,9 +120,25 @@ class BestResidence {
     attempt(all_, request_.options.explain ? kForReasons : 0, true);
     CompileResult result = std::move(*best_);
     ensure(!found(result), "a plan within limits that none keeps");
-    result.outcome.explanation.reason = why;
+    Explanation& explanation = result.outcome.explanation;
+    explanation.reason = why;
+    if (request_.limits.deadline && request_.options.explain && !stop_()) {
+      const std::optional<Seconds> kept = kept_deadline(kForReasons);
+      if (kept) explanation.least_deadline = std::min(*kept, explanation.least_deadline.value_or(*kept));
+    }
     result.certificate = certify_none(Status::infeasible, result.certificate.bounds);
     return result;
+  }
+
+  // What the plan takes that is found without a deadline.
+  [[nodiscard]] std::optional<Seconds> kept_deadline(double share) const {
+    CompileRequest without = request_;
+    without.limits.deadline.reset();
+    without.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
+    without.options.explain = false;
+    without.options.on_progress = nullptr;
+    const CompileResult result = BestResidence(without).run();
+    return found(result) ? std::optional(result.report.runtime) : std::nullopt;
   }
 
   CompileResult below_the_floor() {  // which says so
@@ -176,16 +205,12 @@ class BestResidence {
 
   void attempt(const PagedSet& paged, double share, bool last) {
     CompileRequest one = request_;
+    one.options = options_;
     one.choose_paged = false;
     one.instance = with_paged(request_.instance, paged);
     one.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     one.options.explain = request_.options.explain && last && !(best_ && found(*best_));
     if (!paged.empty() && bounds_hold() && is_large()) one.options.aim = Aim::plan;
-    if (request_.options.on_progress)
-      one.options.on_progress = [this](Progress progress) {
-        progress.bound_joules = std::max(progress.bound_joules.value_or(0), least_.energy.value());
-        request_.options.on_progress(progress);
-      };
     CompileResult result = compile(one);
     result.paged = with_rows(paged);
     if (paged.empty()) {
@@ -210,7 +235,7 @@ class BestResidence {
   // Raises the bound; the set of values that are paged in the relaxation's answer.
   PagedSet relax(const Stop& stop) {
     const WithLoads loads = with_loads(all_paged_);
-    SolveOptions options = request_.options;
+    SolveOptions options = options_;
     options.rematerialization = true;  // what is not recomputed may still be loaded again
     Limits ram;  // the others are left out: with residents a step is shorter, and writes less
     ram.ram_budget = request_.limits.ram_budget;
@@ -220,7 +245,7 @@ class BestResidence {
     problem.residents = residents_of(all_paged_, loads);
     if (problem.residents.empty()) return all_;
     const double best = best_ && found(*best_) ? best_->report.energy.value() : kInfinity;
-    const ResidenceRelaxation relaxed = relax_residence(problem, request_.options, best, stop);
+    const ResidenceRelaxation relaxed = relax_residence(problem, options_, best, stop);
     paging_bound_ = std::max(paging_bound_, relaxed.bound);
     PagedSet paged;
     for (std::size_t i = 0; i < relaxed.resident.size(); ++i)
@@ -269,6 +294,7 @@ class BestResidence {
 
   void prove_all() {
     CompileRequest one = request_;
+    one.options = options_;
     one.choose_paged = one.addresses = one.options.explain = false;
     one.instance = all_paged_;
     one.limits.ram_budget += rounding();
@@ -306,6 +332,7 @@ class BestResidence {
   const PagedSet all_;
   const Instance all_paged_;
   const StepBound least_;
+  const SolveOptions options_;  // the request's, which tell of bounds as they are here
   std::optional<CompileResult> best_;
   std::optional<Certificate> of_all_;  // with every persistent value paged
   double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor

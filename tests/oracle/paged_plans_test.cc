@@ -307,9 +307,10 @@ TEST(PagedPlans, WhatNoChoiceCanDoIsInfeasible) {
   slow.limits.deadline = Seconds(99);
   answer = compile(slow);
   EXPECT_EQ(answer.certificate.status, Status::infeasible);
-  EXPECT_EQ(answer.outcome.explanation.reason,
-            "with this RAM a step takes at least 100 s, as parameters and optimiser state have to move that "
-            "long");
+  EXPECT_EQ(
+      answer.outcome.explanation.reason,
+      "with this RAM a step of these ops takes at least 100 s, as parameters and optimiser state have to "
+      "move");
   request.limits.deadline.reset();
   EXPECT_EQ(compile(request).certificate.status, Status::optimal);
   request.limits.max_bytes_written = Bytes(9);

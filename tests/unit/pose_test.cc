@@ -131,6 +131,22 @@ TEST(Pose, MayPageAFewParametersInsteadOfFineParts) {
   EXPECT_FALSE(pose(network, {"a72", std::nullopt}, policy).workload.part);
 }
 
+// In 100 KiB parts of 16 KiB, 921 ops, are better than those of 32 KiB, which fit.
+TEST(Pose, ComparesNoMoreOpsThanThereIsTimeFor) {
+  const NetworkSpec network{BuiltInNetwork{"resnet14_cifar", std::nullopt}, {}, {}, {}};
+  Policy policy;
+  policy.persistent = PersistentPolicy::automatic;
+  policy.split = {true, {}, quick_energy};
+  policy.ram.bytes = Bytes(100 * 1024);
+  const auto part = [&] { return pose(network, {"m4", std::nullopt}, policy).workload.part; };
+  EXPECT_EQ(part(), Bytes(16 * 1024));
+  policy.split.compared_ops = 900;
+  EXPECT_EQ(part(), Bytes(32 * 1024));
+  policy.split.compared_ops = 0;
+  policy.ram.bytes = Bytes(50 * 1024);  // they have to be finer
+  EXPECT_EQ(part(), Bytes(16 * 1024));
+}
+
 // Of the parameters that could be paged there most would write too much home; few are that do not.
 TEST(Pose, APlanWritesNoMoreThanItMay) {
   const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};

@@ -20,7 +20,7 @@ namespace poet {
 using QuickEnergy = std::function<std::optional<Joules>(const Instance&, const Limits&)>;
 /// For a search that has so many seconds: below eight greedy is tried of fewer ops.
 [[nodiscard]] QuickEnergy quick_energy_within(double seconds);
-/// Of so many ops, and of halves of them, streaming passes take half of that.
+/// Ops of the largest graph to compare in half of that: each size of parts takes as long as all coarser ones.
 [[nodiscard]] double quick_ops(double seconds);
 
 struct QuickAnswer {

@@ -85,7 +85,10 @@ Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& r
 }  // namespace
 
 TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
-  const Instance instance = with_paged(any, {});
+  Instance instance = with_paged(any, {});
+  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may say less than bytes
+    if (any.graph.values[v].paged)
+      instance.costs.values[v].bytes = std::min(instance.costs.values[v].bytes, any.costs.values[v].bytes);
   const std::vector<ValueId> may_be_paged = pageable(instance);
   if (may_be_paged.empty()) return {};
   const Instance paged = with_paged(instance, may_be_paged);

@@ -69,7 +69,8 @@ Choice Granularity::choose() const {
     const Bytes finer(part.value() / 2);
     last = fits_easily(next) || part <= kLeastPart || too_many(finer) || no_better == kPatience;
     if (better) best = std::move(next);
-    last = last || (best.estimate && ops_in_parts(training_, finer) > splitting_.compared_ops);
+    const bool known = best.estimate && !best.estimate->breaks_limits;
+    last = last || (known && ops_in_parts(training_, finer) > splitting_.compared_ops);
   }
   return best;
 }

@@ -1,5 +1,6 @@
 #include "poet/pipeline/parts.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -36,14 +37,14 @@ bool is_much_better(const Choice& finer, const Choice& coarser) {
 
 /// Parts in which operators just fit may be too coarse for energy: beside finer ones more stays resident. Of
 /// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
-Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging) {
+Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging, double most_ops) {
   constexpr int kNoBetter = 2;  // sizes of parts
   paging.estimate_most_resident(coarse);
   std::optional<Bytes> part = coarse.parts.part;
   Choice best = std::move(coarse);
   for (int no_better = 0; part && *part > Bytes(64) && no_better < kNoBetter; ++no_better) {
     part = Bytes(part->value() / 2);
-    if (ops_in_parts(training, *part) > kFew) break;
+    if (ops_in_parts(training, *part) > most_ops) break;
     Choice finer = paging.of(part);
     paging.estimate_most_resident(finer);
     if (!is_much_better(finer, best)) continue;
@@ -60,9 +61,13 @@ Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   const Granularity paging = wanted.granularity(training);
   Choice paged = paging.choose();
   if (!splitting.energy || paged.floor > limits.ram_budget) return paged;
-  const bool refines = paged.parts.part && static_cast<double>(paged.instance.graph.ops.size()) <= kFew;
-  if (refines) paged = with_more_resident(std::move(paged), training, paging);
-  const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device, kFewer);
+  const auto ops = static_cast<double>(paged.instance.graph.ops.size());
+  const double few = std::min(kFew, splitting.compared_ops);
+  const bool refines = paged.parts.part && ops <= few;
+  if (refines) paged = with_more_resident(std::move(paged), training, paging, few);
+  if (ops > splitting.compared_ops) return paged;
+  const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device,
+                            std::min(kFewer, splitting.compared_ops));
   if (keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
   Choice kept = keeping.choose();
   if (kept.parts.part == paged.parts.part) return paged;
@@ -108,6 +113,8 @@ InParts in_parts(const Graph& training, const Splitting& splitting, const Limits
   if (tables.empty()) return chosen(training, wanted).parts;
   const Graph by_index = with_indexed(training, tables);
   Choice with = chosen(by_index, wanted);
+  const bool too_many = static_cast<double>(with.instance.graph.ops.size()) > splitting.compared_ops;
+  if (too_many && with.floor <= limits.ram_budget) return std::move(with.parts);
   wanted.granularity(by_index).estimate_some_resident(with);
   if (!with.estimate) {  // the numbers of the rows take RAM, too
     Choice whole = chosen(training, wanted);
@@ -115,7 +122,8 @@ InParts in_parts(const Graph& training, const Splitting& splitting, const Limits
     return is_better(with, whole) ? std::move(with.parts) : std::move(whole.parts);
   }
   // Whole tables in very many parts are not worth a look.
-  if (with.parts.part && ops_in_parts(training, *with.parts.part) > kManyOps) return std::move(with.parts);
+  if (with.parts.part && ops_in_parts(training, *with.parts.part) > splitting.compared_ops)
+    return std::move(with.parts);
   Choice without = dense.of(with.parts.part);
   dense.estimate_some_resident(without);
   return is_better(without, with) ? chosen(training, wanted).parts : std::move(with.parts);

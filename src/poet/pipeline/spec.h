@@ -84,10 +84,10 @@ struct StepDeadline {
 struct Splitting {
   bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
   std::optional<Bytes> part = {};  // into parts of so many bytes at most
-  /// What a step takes, roughly, within these limits, by which granularities are compared (quick_energy() of
-  /// optimize/search/synchronous.h); nothing without a plan.
+  /// What a step takes, roughly, within these limits, by which granularities are compared
+  /// (optimize/quick_energy.h); nothing without a plan.
   std::function<std::optional<Joules>(const Instance&, const Limits&)> energy = {};
-  double compared_ops = 200'000;  // once a plan is known, finer parts of more ops are not compared
+  double compared_ops = 200'000;  // once there is a plan, graphs of more ops are not compared with it
   bool tables = false;  // may be transferred by index (split/indexed.h): only poet's own plans load rows
 };
 

@@ -215,7 +215,8 @@ QuickEnergy quick_energy_within(double seconds) {
 double quick_ops(double seconds) {
   constexpr double kLeast = 5'000;
   constexpr double kPerSecond = 10'000;
-  return std::max(kLeast, seconds / 2 / 2 * kPerSecond);
+  const double for_the_largest = seconds / 2 / 2;
+  return std::max(kLeast, for_the_largest * kPerSecond);
 }
 
 std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop, const Instance& instance,
