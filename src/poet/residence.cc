@@ -54,9 +54,12 @@ class BestResidence {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
     if (sets.empty()) return below_the_floor();
     if (const auto why = impossible()) return without_a_plan(*why);
+    constexpr double kWithoutDeadline = 0.25;
     constexpr double kForResident = 0.5;
     constexpr double kForBound = 0.3;
     constexpr double kIfThereIsNoPlan = 0.3;  // of what an attempt has
+    if (request_.limits.deadline) try_without_deadline(kWithoutDeadline);
+    if (done()) return certified();
     if (sets.front().empty()) {
       attempt({}, sets.size() > 1 ? kForResident : 1, sets.size() == 1);
       sets.erase(sets.begin());
@@ -118,27 +121,35 @@ class BestResidence {
   CompileResult without_a_plan(const std::string& why) {
     constexpr double kForReasons = 0.25;
     attempt(all_, request_.options.explain ? kForReasons : 0, true);
+    if (request_.options.explain && request_.limits.deadline && !stop_()) try_without_deadline(kForReasons);
     CompileResult result = std::move(*best_);
     ensure(!found(result), "a plan within limits that none keeps");
-    Explanation& explanation = result.outcome.explanation;
-    explanation.reason = why;
-    if (request_.limits.deadline && request_.options.explain && !stop_()) {
-      const std::optional<Seconds> kept = kept_deadline(kForReasons);
-      if (kept) explanation.least_deadline = std::min(*kept, explanation.least_deadline.value_or(*kept));
-    }
+    explain_lateness(result);
+    result.outcome.explanation.reason = why;
     result.certificate = certify_none(Status::infeasible, result.certificate.bounds);
     return result;
   }
 
-  // What the plan takes that is found without a deadline.
-  [[nodiscard]] std::optional<Seconds> kept_deadline(double share) const {
+  // Plans are easier to find without a deadline: that plan is one, if it keeps it, and its bound holds.
+  void try_without_deadline(double share) {
     CompileRequest without = request_;
+    without.options = options_;
     without.limits.deadline.reset();
     without.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     without.options.explain = false;
-    without.options.on_progress = nullptr;
-    const CompileResult result = BestResidence(without).run();
-    return found(result) ? std::optional(result.report.runtime) : std::nullopt;
+    CompileResult result = BestResidence(without).run();
+    if (result.certificate.status != Status::infeasible)
+      bound_without_deadline_ = result.certificate.bounds.every_plan.value();
+    if (!found(result)) return;
+    if (result.report.runtime <= latest_end(*request_.limits.deadline))
+      best_ = std::move(result);
+    else
+      late_ = result.report.runtime;
+  }
+
+  void explain_lateness(CompileResult& result) const {
+    std::optional<Seconds>& least = result.outcome.explanation.least_deadline;
+    if (late_ && !found(result)) least = std::min(*late_, least.value_or(*late_));
   }
 
   CompileResult below_the_floor() {  // which says so
@@ -320,6 +331,7 @@ class BestResidence {
     }
     bounds.every_plan = Joules(bound());
     CompileResult best = std::move(*best_);
+    explain_lateness(best);
     best.outcome.solve_seconds = stop_.elapsed();
     best.certificate = found(best)
                            ? certify(best.report.energy, best.keep_all.energy, bounds, request_.options.gap)
@@ -335,6 +347,8 @@ class BestResidence {
   const SolveOptions options_;  // the request's, which tell of bounds as they are here
   std::optional<CompileResult> best_;
   std::optional<Certificate> of_all_;  // with every persistent value paged
+  std::optional<Seconds> late_;        // what the plan takes that is found without the deadline
+  double bound_without_deadline_ = 0;  // joules
   double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor
   double paging_bound_ = 0;            // of all others
 };
