@@ -64,8 +64,8 @@ bool strikes(std::optional<T>& fault, T place) {
 }
 
 bool is_known_to_idle_cards(unsigned number) {
-  constexpr std::array known = {0U, 8U, 41U, 55U, 58U, 59U};
-  return std::find(known.begin(), known.end(), number) != known.end();
+  constexpr std::array kKnown = {0U, 8U, 41U, 55U, 58U, 59U};
+  return std::find(kKnown.begin(), kKnown.end(), number) != kKnown.end();
 }
 
 }  // namespace

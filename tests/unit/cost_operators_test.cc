@@ -45,7 +45,7 @@ Attributes gradients(std::vector<std::int64_t> positions) { return {{"gradients"
 
 // Elements: {2,3,4,4} = 96, {2,3,2,2} = 24, {2,3} = 6. Four bytes each.
 const std::vector<Expected>& cases() {
-  static const std::vector<Expected> kCases = {
+  static const std::vector<Expected> all = {
       {"input", {}, {{{2, 3}}}, 0, 0},
       // One operation per element of what is written, whatever the types: 24 and 6 read (4 bytes), 24 bytes
       // written.
@@ -533,7 +533,7 @@ const std::vector<Expected>& cases() {
       {"squared_norm", {{{2, 3}}, {{1}}}, {{{1}}}, 12, 4 * 8},
       {"clip_factor", {{{1}}}, {{{1}}}, 13, 4 * 2, {{"max_norm", 1.0}}},
   };
-  return kCases;
+  return all;
 }
 
 TEST(OperatorWork, IsTheHandCount) {

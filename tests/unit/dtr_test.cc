@@ -32,6 +32,8 @@ Instance there_and_back() {
   return instance;
 }
 
+// As the literature calls the ops.
+// NOLINTBEGIN(readability-identifier-naming)
 constexpr int a = 0;
 constexpr int b = 1;
 constexpr int c = 2;
@@ -41,6 +43,7 @@ constexpr int z4 = 5;
 constexpr int z3 = 6;
 constexpr int z2 = 7;
 constexpr int z1 = 8;
+// NOLINTEND(readability-identifier-naming)
 
 // 40 bytes hold a, b, c, d at 6.5 s. For e one goes; d is locked. Last accesses: a at 1 s (by b), b at 3 s
 // (by c), c at 4.5 s (by d). Scores times 10 bytes, nothing being evicted yet:

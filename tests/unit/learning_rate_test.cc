@@ -66,7 +66,8 @@ TEST(LearningRate, IsThatOfTheFormulas) {
   for (std::int64_t done = 0; done < 1000; ++done) {
     const double turn = std::numbers::pi * static_cast<double>(done) / 1000;
     EXPECT_NEAR(rate_factor(cosine, done + 1), 0.01 + 0.99 * 0.5 * (1 + std::cos(turn)), 1e-15);
-    const double wanted = std::pow(0.97, static_cast<double>(done / 7));
+    const auto falls = done / 7;
+    const double wanted = std::pow(0.97, static_cast<double>(falls));
     EXPECT_NEAR(rate_factor(steps, done + 1), wanted, 1e-13 * wanted);
   }
 }

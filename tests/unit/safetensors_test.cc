@@ -111,7 +111,7 @@ TEST(Safetensors, GivesBackEveryBit) {
   file.read("l", DType::int64, {2}, reinterpret_cast<std::byte*>(longs_back.data()));
   file.read("u", DType::uint8, {3, 1, 1}, reinterpret_cast<std::byte*>(bytes_back.data()));
   file.read("none", DType::float32, {4, 0}, nullptr);
-  EXPECT_EQ(std::memcmp(floats_back.data(), floats.data(), 24), 0);
+  EXPECT_EQ(std::memcmp(floats_back.data(), floats.data(), 24), 0);  // NOLINT: bits
   EXPECT_EQ(longs_back, longs);
   EXPECT_EQ(bytes_back, bytes);
 }

@@ -54,7 +54,7 @@ TEST(RequestHead, RefusesLinesThatAreNoRequest) {
                            "G\tT / HTTP/1.1", "GET x HTTP/1.1", "GET http://a/ HTTP/1.1", "* / HTTP/1.1 ",
                            "GET /\x80 HTTP/1.1", "GET /\x01 HTTP/1.1", "GET /\t HTTP/1.1", "G(T / HTTP/1.1"})
     EXPECT_EQ(refused_of(std::string(line) + "\r\n\r\n") == 0, false) << line;
-  EXPECT_EQ(refused_of(std::string("GET /\0 HTTP/1.1\r\n\r\n", 20)), 400);
+  EXPECT_EQ(refused_of(std::string("GET /\0 HTTP/1.1\r\n\r\n", 19)), 400);
   EXPECT_EQ(refused_of("GET / HTTP/1.1\nHost: a\r\n\r\n"), 400);
   for (const char* version : {"HTTP/2.0", "HTTP/1.2", "HTTP/0.9", "http/1.1", "HTTP/1.1x", "SIP/2.0"})
     EXPECT_EQ(refused_of("GET / " + std::string(version) + "\r\n\r\n"), 505) << version;

@@ -23,10 +23,12 @@ std::atomic<long> allocations{0};
 
 #ifdef POET_TEST_COUNTS_ALLOCATIONS
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* block, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
+// NOLINTEND(readability-identifier-naming)
 
 void* malloc(std::size_t size) noexcept {
   ++allocations;
