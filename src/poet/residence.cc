@@ -138,8 +138,8 @@ class BestResidence {
     without.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     without.options.explain = false;
     CompileResult result = BestResidence(without).run();
-    if (result.certificate.status != Status::infeasible)
-      bound_without_deadline_ = result.certificate.bounds.every_plan.value();
+    impossible_ = result.certificate.status == Status::infeasible;
+    bound_without_deadline_ = result.certificate.bounds.every_plan.value();
     if (!found(result)) return;
     if (result.report.runtime <= latest_end(*request_.limits.deadline))
       best_ = std::move(result);
@@ -210,8 +210,8 @@ class BestResidence {
 
   // Either everything is resident, or something is paged.
   [[nodiscard]] double bound() const {
-    return std::max(
-        {best_->keep_all.energy.value(), least_.energy.value(), std::min(resident_bound_, paging_bound_)});
+    return std::max({best_->keep_all.energy.value(), least_.energy.value(), bound_without_deadline_,
+                     std::min(resident_bound_, paging_bound_)});
   }
 
   void attempt(const PagedSet& paged, double share, bool last) {
@@ -324,7 +324,7 @@ class BestResidence {
 
   CompileResult certified() {
     Bounds bounds;
-    Status none = Status::unknown;
+    Status none = impossible_ ? Status::infeasible : Status::unknown;
     if (of_all_ && bounds_hold()) {
       raise_paging_bound();
       if (of_all_->status == Status::infeasible) none = Status::infeasible;
@@ -349,6 +349,7 @@ class BestResidence {
   std::optional<Certificate> of_all_;  // with every persistent value paged
   std::optional<Seconds> late_;        // what the plan takes that is found without the deadline
   double bound_without_deadline_ = 0;  // joules
+  bool impossible_ = false;            // without the deadline
   double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor
   double paging_bound_ = 0;            // of all others
 };
