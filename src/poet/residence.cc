@@ -138,7 +138,7 @@ class BestResidence {
     without.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     without.options.explain = false;
     CompileResult result = BestResidence(without).run();
-    impossible_ = result.certificate.status == Status::infeasible;
+    none_without_deadline_ = result.certificate.status == Status::infeasible;
     bound_without_deadline_ = result.certificate.bounds.every_plan.value();
     if (!found(result)) return;
     if (result.report.runtime <= latest_end(*request_.limits.deadline))
@@ -324,7 +324,7 @@ class BestResidence {
 
   CompileResult certified() {
     Bounds bounds;
-    Status none = impossible_ ? Status::infeasible : Status::unknown;
+    Status none = none_without_deadline_ ? Status::infeasible : Status::unknown;
     if (of_all_ && bounds_hold()) {
       raise_paging_bound();
       if (of_all_->status == Status::infeasible) none = Status::infeasible;
@@ -346,12 +346,12 @@ class BestResidence {
   const StepBound least_;
   const SolveOptions options_;  // the request's, which tell of bounds as they are here
   std::optional<CompileResult> best_;
-  std::optional<Certificate> of_all_;  // with every persistent value paged
-  std::optional<Seconds> late_;        // what the plan takes that is found without the deadline
-  double bound_without_deadline_ = 0;  // joules
-  bool impossible_ = false;            // without the deadline
-  double resident_bound_ = kInfinity;  // joules, of plans that page nothing; there are none below its floor
-  double paging_bound_ = 0;            // of all others
+  std::optional<Certificate> of_all_;   // with every persistent value paged
+  std::optional<Seconds> late_;         // what the plan takes that is found without the deadline
+  double bound_without_deadline_ = 0;   // joules
+  bool none_without_deadline_ = false;  // no plan is possible then
+  double resident_bound_ = kInfinity;   // joules, of plans that page nothing; there are none below its floor
+  double paging_bound_ = 0;             // of all others
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ struct InParts {
 /// than transferring them whole, and by Splitting::energy the plan is the better one; without it never. Then,
 /// by `splitting`: as it is, in parts of the size asked for, or, where the RAM beside what is persistent is
 /// less than twice what the largest op needs, in parts of a power of two bytes (Granularity::choose()).
+/// Once there is a plan, graphs of more ops than Splitting::compared_ops are not compared with it.
 /// Throws InputError naming the field for a size that split() refuses. O(split() and Splitting::energy, once
 /// per size).
 [[nodiscard]] InParts in_parts(const Graph& training, const Splitting& splitting, const Limits& limits,
