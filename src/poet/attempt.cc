@@ -9,10 +9,12 @@
 #include "poet/base/error.h"
 #include "poet/optimize/large.h"
 #include "poet/optimize/problem/loads.h"
+#include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
+#include "poet/reserve.h"
 
 namespace poet {
 namespace {
@@ -60,6 +62,7 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
   if (made.outcome.planned) {
     made.plan = std::move(made.outcome.planned->plan);
     made.outcome.schedule = std::move(made.outcome.planned->schedule);
+    made.decided = decisions_of(made.outcome.schedule);
     energy = made.outcome.planned->energy;
   } else if (!made.outcome.schedule.stages.empty()) {
     made.plan = linearise(instance, made.outcome.schedule, problem.semantics);
@@ -68,6 +71,8 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
                  : energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (!synchronous.empty()) made.placed = std::move(synchronous.front().placed);
+  if (made.placed && problem.loads_of == nullptr)
+    made.placed = prefetched_in_place(instance, std::move(*made.placed));
   if (!synchronous.empty() && !(energy && *energy <= synchronous.front().energy)) {
     use_synchronous(instance, std::move(synchronous.front()), made);
     synchronous.erase(synchronous.begin());
@@ -135,7 +140,7 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
   if (made.plan.steps.empty()) return made;
   made.plan = without(made.plan);
   if (made.placed) {
-    made.placed = placed_without_loads(instance, loads, *made.placed);
+    made.placed = prefetched_in_place(instance, placed_without_loads(instance, loads, *made.placed));
     if (!holds(problem, *made.placed)) made.placed.reset();
   }
   if (in_time(made.plan)) {
@@ -195,15 +200,14 @@ void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Atte
 }
 
 Attempt solve_and_lower(const CompileRequest& request, Bytes reserve, const Stop& search) {
-  const Instance& instance = request.instance;
-  const Semantics semantics = request.semantics;
-  SolveRequest problem{instance, request.limits, semantics};
-  problem.limits.ram_budget -= reserve;
+  const Instance instance = with_reserve(request.instance, request.limits.ram_budget, reserve);
+  SolveRequest problem{instance, request.limits, request.semantics};
   SolveOptions options = request.options;
   options.explain = options.explain && reserve == Bytes(0);
   const bool synchronous = searches_synchronous(request);
   Attempt made = has_paged(instance) ? with_paged_parameters(problem, options, synchronous, search)
                                      : with_all_in_ram(problem, options, synchronous, search);
+  if (reserve > Bytes(0)) made.placed.reset();  // its layout has the reserve as scratch memory
   if (!made.plan.steps.empty()) verify_plan(request, made);
   return made;
 }

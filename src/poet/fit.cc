@@ -21,6 +21,20 @@ void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made)
   verify_plan(request, made);
 }
 
+/// With a plan whose addresses fit.
+Attempt with_placed(const CompileRequest& request, const Outcome& outcome, PlacedPlan placed) {
+  Attempt other;
+  other.outcome = outcome;
+  use_placed(request, std::move(placed), other);
+  return other;
+}
+
+/// Whether plans of less RAM are made where addresses do not fit (roomy.h).
+bool may_be_roomy(const CompileRequest& request) {
+  return request.addresses && request.semantics == Semantics::device &&
+         !is_large(request.instance.graph.ops.size());
+}
+
 /// Place; of another plan than the best one with less effort.
 void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bool best = true) {
   constexpr int kLessEffort = 10;
@@ -30,9 +44,11 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   options.enough = made.report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   options.stop = time.finish();
   constexpr double kMoment = 3;
+  constexpr double kPartForBest = 0.4;  // the rest is for plans of less RAM
   // A search with less RAM takes long there.
   const bool has_other = made.placed && is_large(instance.graph.ops.size());
   if (has_other) options.stop = options.stop.at_most(kMoment);
+  if (may_be_roomy(request)) options.stop = options.stop.at_most(kPartForBest * options.stop.remaining());
   if (device && !has_other && best) options.room = transient_budget(instance.costs, request.limits);
   if (!best) options.effort /= kLessEffort;
   if (!device) options.effort /= 20;  // the paper's semantics has no addresses
@@ -41,30 +57,27 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   if (made.over > Bytes(0) && has_other) use_placed(request, *made.placed, made);
 }
 
-/// The plan that is best but for its addresses, or the next one, with RAM in reserve for these. Where time is
-/// up, in a moment more.
+/// The plan that is best but for its addresses, with RAM in reserve for these; or one of the next, where that
+/// then costs less. Where time is up, in a moment more.
 std::optional<Attempt> roomy(const CompileRequest& request, Bytes reserve, Time& time, const Attempt& made) {
   constexpr double kMoment = 0.4;
-  if (request.semantics != Semantics::device || is_large(request.instance.graph.ops.size()))
-    return std::nullopt;
+  if (!may_be_roomy(request)) return std::nullopt;
   const Stop moment = time.limit().at_least(kMoment);
   std::optional<PlacedPlan> placed = roomy_plan(request, made.decided, reserve + made.over, moment);
   for (const SynchronousPlan& plan : made.others) {
-    if (placed || moment()) break;
-    placed = roomy_plan(request, plan.decided, reserve + made.over, moment);
+    if (moment() || (placed && placed->energy <= plan.energy)) break;
+    std::optional<PlacedPlan> next = roomy_plan(request, plan.decided, reserve + made.over, moment);
+    if (next && (!placed || next->energy < placed->energy)) placed = std::move(next);
   }
   const Limits& limits = request.limits;
   if (!placed || !replay(request.instance, placed->plan, request.semantics, limits).valid)
     return std::nullopt;
-  Attempt other;
-  other.outcome = made.outcome;
-  use_placed(request, std::move(*placed), other);
-  return other;
+  return with_placed(request, made.outcome, std::move(*placed));
 }
 
-/// The first of the other plans whose addresses fit, if it needs less energy than that.
+/// The first of the other plans whose addresses fit, if it needs less energy than what is known.
 std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time, Attempt& made,
-                                       std::optional<Attempt> known) {
+                                       const std::optional<Attempt>& known) {
   for (SynchronousPlan& plan : made.others) {
     if (known && known->report.energy <= plan.energy) break;
     Attempt other;
@@ -75,10 +88,10 @@ std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time
     if (other.over <= Bytes(0)) return other;
     if (time.finish()()) break;
   }
-  return known;
+  return std::nullopt;
 }
 
-constexpr double kLeftForAddresses = 1;  // s, at most
+constexpr double kLeftForAddresses = 2;  // s, at most
 
 /// It is proven to the gap that is asked for, or a better one that is not saves no more than that or, where
 /// time is short, hardly anything of the energy.
@@ -98,11 +111,9 @@ bool is_good_enough(const CompileRequest& request, const Attempt& other, const A
 
 /// Of the time, a little is left for addresses.
 Stop for_search(const CompileRequest& request, const Stop& limit) {
-  constexpr double kPart = 0.1;
+  constexpr double kPart = 0.25;
   const double left = limit.remaining();
-  const bool finds_room = request.addresses && request.semantics == Semantics::device &&
-                          !is_large(request.instance.graph.ops.size());
-  return finds_room ? limit.at_most(left - std::min(kPart * left, kLeftForAddresses)) : limit;
+  return may_be_roomy(request) ? limit.at_most(left - std::min(kPart * left, kLeftForAddresses)) : limit;
 }
 
 }  // namespace
@@ -113,41 +124,37 @@ Fit fit(const CompileRequest& request, Time& time) {
   std::optional<Bounds> bounds;
   long nodes = 0;
   std::optional<Bytes> over;
-  std::optional<PlacedPlan> placed;
-  std::optional<Attempt> other;  // of more energy than an attempt, but its addresses fit
-  Bytes reserve_of_other{}, reserve_of_placed{};
+  std::optional<Attempt> other;  // the best whose addresses fit
+  Bytes reserve_of_other{};
+  const auto offer = [&](std::optional<Attempt> one) {
+    if (!one || (other && other->report.energy <= one->report.energy)) return;
+    other = std::move(one);
+    reserve_of_other = fit.reserve;
+  };
   bool enough = false;
   Stop search = for_search(request, time.limit());
   do {
+    const bool first = !bounds;
     fit.reserve = fit.reserves.reserve();
     made = solve_and_lower(request, fit.reserve, search);
     if (!made.plan.steps.empty() && request.addresses) find_addresses(request, time, made);
-    if (!bounds) bounds = made.outcome.certificate.bounds;
-    if (made.placed && !placed) {
-      placed = std::exchange(made.placed, std::nullopt);
-      reserve_of_placed = fit.reserve;
-    }
-    if (made.over > Bytes(0) && !other) {
-      other = other_that_fits(request, time, made, roomy(request, fit.reserve, time, made));
-      reserve_of_other = fit.reserve;
+    if (first) bounds = made.outcome.certificate.bounds;
+    if (!fit.found() && made.placed) offer(with_placed(request, made.outcome, std::move(*made.placed)));
+    if (made.over > Bytes(0)) {
+      if (first) offer(roomy(request, fit.reserve, time, made));
+      if (first) offer(other_that_fits(request, time, made, other));
       enough = other && is_good_enough(request, *other, made, *bounds, time.limit());
     }
     search = time.finish();
     nodes += made.outcome.nodes;
-    made.outcome.nodes = nodes;
-    made.outcome.certificate.bounds = *bounds;
     over = made.plan.steps.empty() ? std::nullopt : std::optional(made.over);
   } while (fit.reserves.next(over) && !enough && !search() && request.options.solver != Solver::file);
   if (other && (!fit.found() || other->report.energy < made.report.energy)) {
     made = std::move(*other);
-    made.outcome.nodes = nodes;
-    made.outcome.certificate.bounds = *bounds;
     fit.reserve = reserve_of_other;
   }
-  if (!fit.found() && placed) {
-    use_placed(request, std::move(*placed), made);
-    fit.reserve = reserve_of_placed;
-  }
+  made.outcome.nodes = nodes;
+  made.outcome.certificate.bounds = *bounds;
   return fit;
 }
 

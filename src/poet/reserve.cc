@@ -2,7 +2,21 @@
 
 #include <algorithm>
 
+#include "poet/graph/dataflow.h"
+#include "poet/plan/allowance.h"
+
 namespace poet {
+
+Instance with_reserve(const Instance& instance, Bytes ram_budget, Bytes reserve) {
+  const Dataflow flow = dataflow(instance.graph);
+  const Bytes room = ram_budget - instance.costs.persistent;
+  Instance less = instance;
+  for (const OpId op : ids<OpId>(instance.graph.ops.size())) {
+    const WorkingSet needs = working_set(instance.costs, flow, op, {}, Semantics::device);
+    less.costs.ops[op].workspace += std::clamp(room - needs.bytes(), Bytes(0), reserve);
+  }
+  return less;
+}
 
 bool ReserveSearch::next(std::optional<Bytes> over) {
   constexpr int kMostSolves = 4;

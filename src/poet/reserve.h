@@ -6,8 +6,14 @@
 #include <optional>
 
 #include "poet/base/units.h"
+#include "poet/cost/instance.h"
 
 namespace poet {
+
+/// The instance with `reserve` more scratch memory for every op, or as much as its operands, results and
+/// scratch memory leave of `ram_budget`: its plans are the original's, need as much energy, and leave so much
+/// RAM free while an op runs. Device semantics. O(ops + edges).
+[[nodiscard]] Instance with_reserve(const Instance& instance, Bytes ram_budget, Bytes reserve);
 
 /// Tries nothing first; while the addresses do not fit, as much as they are over, or half as much where that
 /// leaves too little for any plan; four times at most.

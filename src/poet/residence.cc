@@ -18,9 +18,10 @@
 #include "poet/optimize/problem/problem.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
-#include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/transfer_bound.h"
 #include "poet/plan/allowance.h"
+#include "poet/quick_least_ram.h"
+#include "poet/ranked_sets.h"
 
 namespace poet {
 namespace {
@@ -40,6 +41,27 @@ SolveOptions raised(SolveOptions options, double least) {
   return options;
 }
 
+/// Why no choice has a plan, by what computing and the updates' way home take at least.
+std::optional<std::string> impossible(const Instance& instance, const Limits& limits,
+                                      const StepBound& least) {
+  Seconds computing{};
+  for (const OpCost& op : instance.costs.ops) computing += op.runtime;
+  if (limits.deadline && latest_end(*limits.deadline) < computing)
+    return "the deadline is shorter than computing every op once";
+  if (limits.deadline && latest_end(*limits.deadline) < least.runtime)
+    return fmt::format(
+        "with this RAM a step of these ops takes at least {}, as parameters and optimiser state have to move",
+        format_seconds(least.runtime));
+  const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
+  if (!most) return std::nullopt;
+  const Bytes written = least_written_home(instance, limits.ram_budget);
+  if (written <= *most) return std::nullopt;
+  return fmt::format(
+      "in this RAM a step writes at least {} of parameters and optimiser state home to storage, over the "
+      "limit of {}",
+      format_bytes(written), format_bytes(*most));
+}
+
 class BestResidence {
  public:
   explicit BestResidence(const CompileRequest& request)
@@ -53,29 +75,14 @@ class BestResidence {
   CompileResult run() {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
     if (sets.empty()) return below_the_floor();
-    if (const auto why = impossible()) return without_a_plan(*why);
+    if (const auto why = impossible(request_.instance, request_.limits, least_)) return without_a_plan(*why);
     constexpr double kWithoutDeadline = 0.25;
     constexpr double kForResident = 0.5;
-    constexpr double kForBound = 0.3;
-    constexpr double kIfThereIsNoPlan = 0.3;  // of what an attempt has
     if (request_.limits.deadline) try_without_deadline(kWithoutDeadline);
-    if (done()) return certified();
-    if (sets.front().empty()) {
-      attempt({}, sets.size() > 1 ? kForResident : 1, sets.size() == 1);
-      sets.erase(sets.begin());
-    }
-    if (!done() && !sets.empty() && !is_large()) {
-      const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
-      if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
-    }
-    const std::size_t promising = done() || is_large() ? sets.size() : rank(sets);
-    for (std::size_t i = 0; i < sets.size() && !done(); ++i) {
-      if (i >= promising && best_ && found(*best_)) break;
-      const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
-      const std::size_t left = (i < promising ? promising : sets.size()) - i;
-      attempt(sets[i], 1 / (static_cast<double>(left) + for_proof), i + 1 == sets.size());
-      if (must_prove_all() && is_large() && found(*best_) && !stop_()) prove_all();
-    }
+    const bool may_keep_all = sets.front().empty();
+    if (!done() && may_keep_all) attempt({}, sets.size() > 1 ? kForResident : 1, sets.size() == 1);
+    if (may_keep_all) sets.erase(sets.begin());
+    if (!done() && !sets.empty()) try_paged(std::move(sets));
     if (must_prove_all() && !(best_ && stop_())) prove_all();
     return certified();
   }
@@ -93,28 +100,6 @@ class BestResidence {
   // searched with all of them paged and as much RAM as resident values leave, which are not aligned.
   [[nodiscard]] bool must_prove_all() const {
     return bounds_hold() && !of_all_ && (is_large() || !(best_ && found(*best_)));
-  }
-
-  // Why no choice has a plan, by what computing and the updates' way home take at least.
-  [[nodiscard]] std::optional<std::string> impossible() const {
-    const Limits& limits = request_.limits;
-    Seconds computing{};
-    for (const OpCost& op : request_.instance.costs.ops) computing += op.runtime;
-    if (limits.deadline && latest_end(*limits.deadline) < computing)
-      return "the deadline is shorter than computing every op once";
-    if (limits.deadline && latest_end(*limits.deadline) < least_.runtime)
-      return fmt::format(
-          "with this RAM a step of these ops takes at least {}, as parameters and optimiser state have to "
-          "move",
-          format_seconds(least_.runtime));
-    const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
-    if (!most) return std::nullopt;
-    const Bytes written = least_written_home(request_.instance, limits.ram_budget);
-    if (written <= *most) return std::nullopt;
-    return fmt::format(
-        "in this RAM a step writes at least {} of parameters and optimiser state home to storage, over "
-        "the limit of {}",
-        format_bytes(written), format_bytes(*most));
   }
 
   // What else there is to say, the least deadline for one, is found in a part of the time.
@@ -159,7 +144,8 @@ class BestResidence {
     one.choose_paged = false;
     one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
     const bool reasons = request_.options.explain && has_homes;
-    const std::optional<Bytes> enough = reasons ? little_ram(floor) : std::nullopt;
+    const std::optional<Bytes> enough =
+        reasons ? quick_least_ram(all_paged_, request_.limits, floor, stop_) : std::nullopt;
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
     result.paged = with_rows(has_homes ? all_ : PagedSet());
@@ -173,35 +159,6 @@ class BestResidence {
     return result;
   }
 
-  // Not much more than the floor, with which a quick search has a plan.
-  [[nodiscard]] std::optional<Bytes> little_ram(Bytes floor) const {
-    for (const double times : {1.02, 1.1, 1.25, 1.5, 2.0}) {
-      const Bytes ram(static_cast<std::int64_t>(times * static_cast<double>(floor.value())));
-      if (stop_()) break;
-      if (const std::optional<Bytes> needed = quickly_needed(ram)) return as_needed(ram, *needed);
-    }
-    return std::nullopt;
-  }
-
-  // What the plan of a quick search with so much RAM needs of it.
-  [[nodiscard]] std::optional<Bytes> quickly_needed(Bytes ram) const {
-    Limits limits = request_.limits;
-    limits.ram_budget = ram;
-    const auto answer = quick_answer([this] { return stop_(); }, all_paged_, limits);
-    return answer ? std::optional(answer->ram) : std::nullopt;
-  }
-
-  // Without what nobody needs: a plan needs so much of `ram`, and with that alone there may be one as well.
-  [[nodiscard]] Bytes as_needed(Bytes ram, Bytes needed) const {
-    constexpr int kMostTries = 3;
-    for (int i = 0; i < kMostTries && needed < ram && !stop_(); ++i) {
-      const std::optional<Bytes> then = quickly_needed(needed);
-      if (!then) break;
-      ram = std::exchange(needed, *then);
-    }
-    return ram;
-  }
-
   [[nodiscard]] bool done() const {
     if (!best_) return false;
     return stop_() || (found(*best_) && overhead_gap(best_->report.energy.value(), bound(),
@@ -212,6 +169,34 @@ class BestResidence {
   [[nodiscard]] double bound() const {
     return std::max({best_->keep_all.energy.value(), least_.energy.value(), bound_without_deadline_,
                      std::min(resident_bound_, paging_bound_)});
+  }
+
+  // Those that are promising, or until there is a plan.
+  void try_paged(std::vector<PagedSet> sets) {
+    constexpr double kForBound = 0.3;
+    constexpr double kForRanking = 0.3;
+    constexpr double kIfThereIsNoPlan = 0.3;  // of what an attempt has
+    constexpr double kWorthAnAttempt = 1;     // s
+    if (!is_large()) {
+      const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
+      if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
+    }
+    if (done()) return;
+    std::size_t promising = sets.size();
+    if (!is_large()) {
+      const Stop stop = stop_.at_most(kForRanking * stop_.remaining());
+      RankedSets ranked = ranked_sets(request_.instance, request_.limits, std::move(sets), stop);
+      sets = std::move(ranked.sets);
+      promising = ranked.promising;
+    }
+    for (std::size_t i = 0; i < sets.size() && !done(); ++i) {
+      if (i >= promising && best_ && found(*best_)) break;
+      const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
+      const auto left = static_cast<double>((i < promising ? promising : sets.size()) - i);
+      const double of_them = std::clamp(stop_.remaining() / kWorthAnAttempt, 1.0, left);
+      attempt(sets[i], 1 / (of_them + for_proof), i + 1 == sets.size());
+      if (must_prove_all() && is_large() && found(*best_) && !stop_()) prove_all();
+    }
   }
 
   void attempt(const PagedSet& paged, double share, bool last) {
@@ -269,38 +254,6 @@ class BestResidence {
     if (paged.empty() || std::find(sets.begin(), sets.end(), paged) != sets.end()) return false;
     const Instance instance = with_paged(request_.instance, paged);
     return ram_floor(instance, Semantics::device).bytes() <= request_.limits.ram_budget;
-  }
-
-  /// Those that write too much home are none, unless all do.
-  void drop_hopeless(std::vector<PagedSet>& sets) const {
-    const std::optional<Bytes>& most = request_.limits.max_bytes_written;
-    if (!most) return;
-    const auto writes_too_much = [&](const PagedSet& paged) {
-      return with_loads(with_paged(request_.instance, paged)).written_home > *most;
-    };
-    if (!std::ranges::all_of(sets, writes_too_much)) std::erase_if(sets, writes_too_much);
-  }
-
-  /// Orders the sets by what a quick search makes of them; how many of them, the first, are worth a try: by
-  /// it the others need much more energy than the best, or it did not get to them.
-  std::size_t rank(std::vector<PagedSet>& sets) const {
-    constexpr double kForQuick = 0.2;
-    constexpr double kMuchMore = 1.03;
-    drop_hopeless(sets);
-    if (sets.size() < 2) return sets.size();
-    const Stop stop = stop_.at_most(kForQuick * stop_.remaining());
-    std::vector<std::pair<double, PagedSet>> ranked;
-    for (PagedSet& paged : sets) {
-      const auto answer =
-          quick_answer([&] { return stop(); }, with_paged(request_.instance, paged), request_.limits);
-      ranked.emplace_back(answer ? answer->energy.value() : kInfinity, std::move(paged));
-    }
-    std::ranges::stable_sort(ranked, {}, &std::pair<double, PagedSet>::first);
-    const double most = kMuchMore * ranked.front().first;
-    sets.clear();
-    for (auto& [joules, paged] : ranked) sets.push_back(std::move(paged));
-    return static_cast<std::size_t>(
-        std::ranges::count_if(ranked, [&](const auto& one) { return one.first <= most; }));
   }
 
   void prove_all() {

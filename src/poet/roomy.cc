@@ -1,5 +1,6 @@
 #include "poet/roomy.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -8,22 +9,25 @@
 #include "poet/optimize/search/synchronous.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/timing/timeline.h"
+#include "poet/reserve.h"
 
 namespace poet {
 namespace {
 
 /// The plan in so much less RAM.
-std::optional<Plan> in_less_ram(const CompileRequest& request, const WithLoads& loads,
-                                const Decisions& decided, Bytes reserve, const Stop& stop) {
-  Limits limits = request.limits;
-  limits.ram_budget -= reserve;
-  const LoadsOf of{request.instance, loads, limits};
+std::optional<Plan> in_less_ram(const CompileRequest& request, const Decisions& decided, Bytes reserve,
+                                const Stop& stop) {
+  const Limits& limits = request.limits;
+  const Instance instance = with_reserve(request.instance, limits.ram_budget, reserve);
   SolveOptions options = request.options;
-  if (!has_paged(request.instance)) {
+  if (!has_paged(instance)) {
     std::optional<SynchronousPlan> made =
-        fitted({request.instance, limits, Semantics::device}, options, decided, stop);
+        fitted({instance, limits, Semantics::device}, options, decided, stop);
     return made ? std::optional(std::move(made->plan)) : std::nullopt;
   }
+  WithLoads loads = with_loads(instance);
+  if (!options.rematerialization) redo_only_loads(loads);
+  const LoadsOf of{instance, loads, limits};
   options.rematerialization = true;
   const auto made = fitted({loads.instance, limits_with_loads(loads, limits), Semantics::device, &of},
                            options, decided, stop);
@@ -39,22 +43,20 @@ std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisi
   const Instance& instance = request.instance;
   if (decided.recompute.empty()) return std::nullopt;
   const Bytes room = transient_budget(instance.costs, request.limits);
-  WithLoads loads = with_loads(instance);
-  if (!request.options.rematerialization) redo_only_loads(loads);
   Bytes reserve = Bytes(over.value() + over.value() / 4);
   for (int i = 0; i < kMostTries && !stop(); ++i) {
-    std::optional<Plan> plan = in_less_ram(request, loads, decided, reserve, stop);
+    std::optional<Plan> plan = in_less_ram(request, decided, reserve, stop);
     if (!plan) break;
     const Timeline line = timeline_of(instance, *plan);
     Layout layout = place(instance, *plan, Semantics::device,
                           {.enough = line.peak,
                            .effort = kLittleEffort,
                            .room = {},
-                           .stop = stop.at_most(stop.remaining() / 3)});
+                           .stop = stop.at_most(stop.remaining() / 2)});
     const Bytes still = layout.arena - room;
     const Joules energy = energy_of(instance, *plan, line);
     if (still <= Bytes(0)) return PlacedPlan{std::move(*plan), energy, std::move(layout)};
-    reserve += Bytes(still.value() + still.value() / 4);
+    reserve += std::min(reserve, Bytes(still.value() + still.value() / 4));
   }
   return std::nullopt;
 }

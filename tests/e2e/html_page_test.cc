@@ -200,7 +200,7 @@ TEST_F(HtmlPageInBrowser, AmountsReadAsElsewhere) {
   const std::string document = drawn({chain_picture(test::chain_recomputing(), 30)}, "", script);
   const std::size_t from = document.find("<pre id=\"amounts\">") + 18;
   std::string text = document.substr(from, document.find("</pre>", from) - from);
-  for (std::size_t at; (at = text.find("&lt;")) != std::string::npos;) text.replace(at, 4, "<");
+  for (std::size_t at = 0; (at = text.find("&lt;")) != std::string::npos;) text.replace(at, 4, "<");
   EXPECT_EQ(text, expected);
 }
 

@@ -20,7 +20,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 using Json = nlohmann::ordered_json;
 
 // 2 networks x 2 platforms x 2 budgets x 3 methods: 24 points, some seconds together.

@@ -153,24 +153,24 @@ TEST_F(BuilderErrors, Broadcasting) {
 }
 
 TEST_F(BuilderErrors, Arithmetic) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  refused("needs a finite alpha, not nan", [&] { nn::scale(g, "s", matrix, nan); });
-  refused("needs a finite beta, not inf", [&] { nn::scale(g, "s", matrix, 1, infinity); });
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  refused("needs a finite alpha, not nan", [&] { nn::scale(g, "s", matrix, kNan); });
+  refused("needs a finite beta, not inf", [&] { nn::scale(g, "s", matrix, 1, kInfinity); });
   refused("needs a finite exponent, not -inf", [&] {
-    nn::unary(g, "pow", "p", matrix, {{"exponent", -infinity}});
+    nn::unary(g, "pow", "p", matrix, {{"exponent", -kInfinity}});
   });
   refused("needs exponent other than 0", [&] { nn::unary(g, "pow", "p", matrix, {{"exponent", 0.0}}); });
   expect("op 'c': the minimum must be below the maximum, not 6 and 6",
          [&] { nn::clip(g, "c", matrix, 6, 6); });
   expect("op 'c': the minimum must be below the maximum, not nan and 6",
-         [&] { nn::clip(g, "c", matrix, nan, 6); });
-  expect("op 'c': needs a minimum or a maximum", [&] { nn::clip(g, "c", matrix, -infinity, infinity); });
+         [&] { nn::clip(g, "c", matrix, kNan, 6); });
+  expect("op 'c': needs a minimum or a maximum", [&] { nn::clip(g, "c", matrix, -kInfinity, kInfinity); });
   refused("needs alpha >= 0, not -0.1", [&] { nn::unary(g, "leaky_relu", "l", matrix, {{"alpha", -0.1}}); });
   refused("needs alpha >= 0, not -1", [&] { nn::unary(g, "elu", "e", matrix, {{"alpha", -1.0}}); });
-  refused("needs a finite alpha, not nan", [&] { nn::unary(g, "elu", "e", matrix, {{"alpha", nan}}); });
+  refused("needs a finite alpha, not nan", [&] { nn::unary(g, "elu", "e", matrix, {{"alpha", kNan}}); });
   refused("needs a finite beta, not nan", [&] {
-    nn::unary(g, "hardsigmoid", "h", matrix, {{"alpha", 0.2}, {"beta", nan}});
+    nn::unary(g, "hardsigmoid", "h", matrix, {{"alpha", 0.2}, {"beta", kNan}});
   });
 }
 

@@ -16,7 +16,6 @@ using test::onnx_integers;
 using test::onnx_model;
 using test::onnx_node;
 using test::onnx_reals;
-using ::testing::HasSubstr;
 
 using Texts = std::vector<std::string>;
 using NodeAttributes = std::map<std::string, onnx::AttributeValue>;

@@ -32,7 +32,7 @@ class Mutator {
 
   /// Start and length of a random number or literal in the text; length 0 when none is near.
   std::pair<std::size_t, std::size_t> token(const std::string& text) {
-    const char* const kDigits = "0123456789.+-eE";
+    constexpr const char* kDigits = "0123456789.+-eE";
     const std::size_t begin = text.find_first_of("0123456789-", below(text.size()));
     if (begin == std::string::npos) return {0, 0};
     const std::size_t end = text.find_first_not_of(kDigits, begin);
@@ -40,29 +40,29 @@ class Mutator {
   }
 
   void mutate_once(std::string& text, const std::string& other) {
-    static const std::vector<std::string> kTokens = {"1e999",
-                                                     "-1e999",
-                                                     "NaN",
-                                                     "null",
-                                                     "true",
-                                                     "-1",
-                                                     "-0.0",
-                                                     "9223372036854775807",
-                                                     "18446744073709551615",
-                                                     "1e400",
-                                                     "5e-324",
-                                                     "0",
-                                                     "[]",
-                                                     "{}",
-                                                     "\"\"",
-                                                     "1.0",
-                                                     "9007199254740993",
-                                                     "-9223372036854775808",
-                                                     "[[[[[[",
-                                                     "\"\\u0000\"",
-                                                     "\"\\n\"",
-                                                     "2147483648",
-                                                     "1.7976931348623157e308"};
+    static const std::vector<std::string> tokens = {"1e999",
+                                                    "-1e999",
+                                                    "NaN",
+                                                    "null",
+                                                    "true",
+                                                    "-1",
+                                                    "-0.0",
+                                                    "9223372036854775807",
+                                                    "18446744073709551615",
+                                                    "1e400",
+                                                    "5e-324",
+                                                    "0",
+                                                    "[]",
+                                                    "{}",
+                                                    "\"\"",
+                                                    "1.0",
+                                                    "9007199254740993",
+                                                    "-9223372036854775808",
+                                                    "[[[[[[",
+                                                    "\"\\u0000\"",
+                                                    "\"\\n\"",
+                                                    "2147483648",
+                                                    "1.7976931348623157e308"};
     const std::size_t at = below(text.size());
     switch (below(7)) {
       case 0:
@@ -72,7 +72,7 @@ class Mutator {
         text.erase(at, 1 + below(20));
         break;
       case 2:
-        text.insert(at, kTokens[below(kTokens.size())]);
+        text.insert(at, tokens[below(tokens.size())]);
         break;
       case 3: {
         const std::size_t from = below(other.size());
@@ -84,7 +84,7 @@ class Mutator {
         break;
       default: {  // most damage that survives the parser: another number where a number was
         const std::pair<std::size_t, std::size_t> found = token(text);
-        if (found.second > 0) text.replace(found.first, found.second, kTokens[below(kTokens.size())]);
+        if (found.second > 0) text.replace(found.first, found.second, tokens[below(tokens.size())]);
         break;
       }
     }

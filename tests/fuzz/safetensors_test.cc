@@ -35,24 +35,24 @@ class Damage {
 
  private:
   void once(std::string& text) {
-    static const char* const kTokens[] = {"{",
-                                          "}",
-                                          "[",
-                                          "]",
-                                          ",",
-                                          "\"",
-                                          "-1",
-                                          "0",
-                                          "4294967296",
-                                          "1e3",
-                                          "\"__metadata__\":{}",
-                                          "null",
-                                          "F4",
-                                          "I8",
-                                          "data_offsets",
-                                          " ",
-                                          "\\u0000",
-                                          "\xff"};
+    static constexpr const char* kTokens[] = {"{",
+                                              "}",
+                                              "[",
+                                              "]",
+                                              ",",
+                                              "\"",
+                                              "-1",
+                                              "0",
+                                              "4294967296",
+                                              "1e3",
+                                              "\"__metadata__\":{}",
+                                              "null",
+                                              "F4",
+                                              "I8",
+                                              "data_offsets",
+                                              " ",
+                                              "\\u0000",
+                                              "\xff"};
     const std::size_t at = below(text.size());
     const std::size_t digit = text.find_first_of("0123456789", at);
     switch (below(6)) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -181,7 +182,7 @@ TEST(Bfloat16, ManyAreOneAfterTheOther) {
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(halves[i], runtime::rounded_to_bfloat16(numbers[i]));
       const float alone = runtime::widened(halves[i]);
-      ASSERT_EQ(std::memcmp(&back[i], &alone, sizeof alone), 0);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(back[i]), std::bit_cast<std::uint32_t>(alone));
     }
   }
 }

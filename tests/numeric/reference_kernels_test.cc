@@ -6,8 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "poet/autodiff/differentiate.h"
 #include "poet/graph/nn.h"
 #include "tests/support/computed.h"
+#include "tests/support/graph_text.h"
 
 namespace poet::test {
 namespace {

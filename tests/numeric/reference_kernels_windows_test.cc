@@ -8,6 +8,7 @@
 
 #include "poet/graph/nn.h"
 #include "tests/support/computed.h"
+#include "tests/support/graph_text.h"
 
 namespace poet::test {
 namespace {

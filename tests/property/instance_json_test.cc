@@ -65,9 +65,9 @@ class Maker {
   }
 
   std::string text() {
-    static const std::vector<std::string> kTexts = {"", "a/b~c", "\"quoted\" \\", "\u00fc\u4e2d",
-                                                    "0_InputLayer"};
-    return kTexts[static_cast<std::size_t>(below(5))] + std::to_string(below(100));
+    static const std::vector<std::string> texts = {"", "a/b~c", "\"quoted\" \\", "\u00fc\u4e2d",
+                                                   "0_InputLayer"};
+    return texts[static_cast<std::size_t>(below(5))] + std::to_string(below(100));
   }
 
   TransferCost transfer(const Instance& instance) {

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <random>
@@ -88,7 +90,8 @@ bool expect_same_bits(const Graph& whole, Bytes limit, std::uint64_t seed) {
     of_whole.step(step);
     of_parts.step(step);
     const double expected = of_whole.loss(), actual = of_parts.loss();
-    EXPECT_EQ(std::memcmp(&expected, &actual, sizeof expected), 0) << expected << " and " << actual;
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(expected), std::bit_cast<std::uint64_t>(actual))
+        << expected << " and " << actual;
     for (const ValueId v : ids<ValueId>(parts.values.size())) {
       const Value& value = parts.values[v];
       const auto tensor = tensors.find(tensor_name(value));

@@ -8,6 +8,7 @@
 
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/schedule/stages_of.h"
@@ -94,6 +95,37 @@ TEST(Streaming, AddressesHold) {
   EXPECT_GT(plans, test::enough(900));
 }
 
+TEST(Streaming, PageInsComeEarlierAtTheirAddresses) {
+  int sooner = 0;
+  const auto never = [] { return false; };
+  for (int seed = 1; seed <= test::effort(1'000); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const StreamedCase c = scarce_case(rng);
+    const Problem problem = make_problem({c.instance, c.limits, Semantics::device}, {});
+    StreamingSearch search(problem, c.instance.costs.alignment.value());
+    for (int round = 0; round < 4; ++round) search.improve(never);
+    if (!search.best()) continue;
+    PlacedPlan late;
+    late.plan = plan_in_place(c.instance, *search.best());
+    late.layout = layout_of(c.instance, late.plan, search.best()->addresses);
+    const Report before = replay(c.instance, late.plan, Semantics::device, c.limits);
+    const PlacedPlan early = prefetched_in_place(c.instance, late);
+    const Report report = replay(c.instance, early.plan, Semantics::device, c.limits);
+    ASSERT_TRUE(report.valid) << report.violation;
+    const ArenaReport arena =
+        replay_layout(c.instance, early.plan, early.layout, Semantics::device, c.limits);
+    ASSERT_TRUE(arena.valid) << arena.violation;
+    EXPECT_EQ(arena.arena, late.layout.arena);
+    EXPECT_NEAR(early.energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+    EXPECT_LE(report.energy, before.energy);
+    EXPECT_EQ(report.page_ins, before.page_ins);
+    EXPECT_EQ(report.page_outs, before.page_outs);
+    sooner += report.energy < before.energy;
+  }
+  EXPECT_GT(sooner, test::enough(100));
+}
+
 // What a staged schedule says comes back from its steps.
 TEST(StagesOf, UndoesLinearise) {
   int paged = 0;
@@ -105,6 +137,10 @@ TEST(StagesOf, UndoesLinearise) {
     const auto found = greedy(problem, [] { return false; });
     if (!found) continue;
     const Schedule schedule = to_schedule(problem, c.instance, *found);
+    const Decisions decided = decisions_of(schedule);
+    EXPECT_EQ(decided.recompute, found->decisions.recompute);
+    EXPECT_EQ(decided.page_in, found->decisions.page_in);
+    EXPECT_EQ(decided.page_out, found->decisions.page_out);
     const Schedule again = stages_of(c.instance, linearise(c.instance, schedule, Semantics::published));
     ASSERT_EQ(schedule.stages.size(), again.stages.size());
     for (std::size_t t = 0; t < schedule.stages.size(); ++t) {

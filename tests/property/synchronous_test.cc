@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "poet/graph/dataflow.h"
 #include "poet/optimize/explain.h"
+#include "poet/plan/allowance.h"
 #include "poet/plan/timing/timeline.h"
+#include "poet/reserve.h"
 #include "poet/roomy.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
@@ -144,6 +147,38 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
   fmt::print("plans in {} cases, better ones in {}\n", found, better);
   EXPECT_GT(found, test::enough(20));
   EXPECT_GT(better, test::enough(20));
+}
+
+// The plans are the original's, as are their figures.
+TEST(WithReserve, LeavesItFreeWhileOpsRun) {
+  int plans = 0;
+  int reserved = 0;  // computations with all of it
+  for (int seed = 300; seed < 300 + test::effort(100); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const SynchronousCase c = scarce(rng);
+    const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
+    const Bytes reserve(std::max<std::int64_t>(1, room.value() * pick(rng, 1, 30) / 100));
+    const Instance less = with_reserve(c.instance, c.limits.ram_budget, reserve);
+    EXPECT_LE(ram_floor(less, Semantics::device).bytes(), c.limits.ram_budget);
+    const Dataflow flow = dataflow(c.instance.graph);
+    for (const SynchronousPlan& made : search_synchronous({less, c.limits, Semantics::device}, {}, {})) {
+      const Report report = replay(c.instance, made.plan, Semantics::device, c.limits);
+      ASSERT_TRUE(report.valid) << report.violation;
+      EXPECT_NEAR(made.energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+      const Timeline line = timeline_of(c.instance, made.plan);
+      for (std::size_t i = 0; i < made.plan.steps.size(); ++i) {
+        const Step& step = made.plan.steps[i];
+        if (step.kind != StepKind::compute) continue;
+        const Bytes alone = working_set(c.instance.costs, flow, step.op, {}, Semantics::device).bytes();
+        EXPECT_LE(line.ram[i], std::max(alone, room - reserve)) << i;
+        reserved += alone <= room - reserve ? 1 : 0;
+      }
+      ++plans;
+    }
+  }
+  EXPECT_GT(plans, test::enough(50));
+  EXPECT_GT(reserved, test::enough(500));
 }
 
 // As if addresses were over by a little, which they seldom are where values are few.

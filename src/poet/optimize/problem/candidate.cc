@@ -118,6 +118,20 @@ Decisions no_decisions(const Problem& problem) {
   return none;
 }
 
+Decisions decisions_of(const Schedule& schedule) {
+  const std::size_t stages = schedule.stages.size();
+  Decisions decided{std::vector<std::vector<int>>(stages), std::vector<std::vector<int>>(stages),
+                    std::vector<std::vector<int>>(stages)};
+  for (std::size_t t = 0; t < stages; ++t) {
+    const Stage& stage = schedule.stages[t];
+    for (const OpId op : stage.compute)
+      if (static_cast<std::size_t>(op.index) < t) decided.recompute[t].push_back(op.index);
+    for (const ValueId v : stage.page_in) decided.page_in[t].push_back(v.index);
+    for (const ValueId v : stage.page_out) decided.page_out[t].push_back(v.index);
+  }
+  return decided;
+}
+
 Candidate complete(const Problem& problem, const Decisions& proposed) {
   Candidate c;
   c.decisions = proposed;

@@ -33,6 +33,8 @@ struct Candidate {
 };
 
 [[nodiscard]] Decisions no_decisions(const Problem& problem);
+/// What a schedule recomputes and pages. O(its size).
+[[nodiscard]] Decisions decisions_of(const Schedule& schedule);
 
 /// Drops decisions that nothing needs, retains exactly what the others need, and gives each paged value one
 /// page-out: the proposed stage when it is possible, else the first stage where waiting for the transfer

@@ -189,7 +189,8 @@ std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOp
   for (const double waiting : kWaiting) {
     const Problem problem = instant_problem(request, options, waiting);
     if (stop() || is_below_floor(problem)) break;
-    const std::optional<Candidate> candidate = greedy_from(problem, decisions, stop);
+    std::optional<Candidate> candidate = greedy_from(problem, decisions, stop);
+    if (!candidate) candidate = greedy(problem, [&] { return stop(); });
     if (!candidate || !candidate->within(problem)) continue;
     std::optional<SynchronousPlan> made = synchronous_plan(request, problem, *candidate, stop);
     if (made && (!best || made->energy < best->energy)) best = std::move(made);

@@ -1,0 +1,86 @@
+// Sets of persistent values on storage in the order of what quick searches make of them, and RAM in which
+// there is a plan.
+
+#include "poet/ranked_sets.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "poet/base/numbers.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/residence.h"
+#include "poet/optimize/quick_energy.h"
+#include "poet/plan/allowance.h"
+#include "poet/quick_least_ram.h"
+#include "tests/support/effort.h"
+#include "tests/support/linear_cases.h"
+
+namespace poet {
+namespace {
+
+using PagedSet = std::vector<ValueId>;
+
+double quick_joules(const Instance& instance, const Limits& limits) {
+  const auto answer = quick_answer([] { return false; }, instance, limits);
+  return answer ? answer->energy.value() : kInfinity;
+}
+
+TEST(RankedSets, BestFirst) {
+  int several = 0;
+  int hopeless = 0;
+  for (int seed = 1; seed <= test::effort(200); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const test::PagedCase c = test::paged_case(static_cast<std::uint64_t>(seed), 5, 12);
+    const Instance& instance = c.problem.instance;
+    const Limits limits{c.problem.limits.ram_budget, {}, {}};
+    const std::vector<PagedSet> sets = paged_sets(instance, limits);
+    const RankedSets ranked = ranked_sets(instance, limits, sets, {});
+    EXPECT_TRUE(std::ranges::is_permutation(sets, ranked.sets));
+    std::vector<double> joules;
+    for (const PagedSet& paged : ranked.sets)
+      joules.push_back(quick_joules(with_paged(instance, paged), limits));
+    EXPECT_TRUE(std::ranges::is_sorted(joules));
+    for (std::size_t i = 0; i < joules.size() && joules.size() > 1; ++i)
+      EXPECT_EQ(joules[i] <= 1.1 * joules.front(), i < ranked.promising) << i;
+    several += joules.size() > 1 ? 1 : 0;
+
+    // What the set that writes least can do, and no other.
+    const auto written = [&](const PagedSet& paged) {
+      return with_loads(with_paged(instance, paged)).written_home;
+    };
+    if (sets.empty()) continue;
+    Limits few = limits;
+    few.max_bytes_written = written(*std::ranges::min_element(sets, {}, written));
+    const RankedSets left = ranked_sets(instance, few, sets, {});
+    EXPECT_TRUE(std::ranges::all_of(
+        left.sets, [&](const PagedSet& paged) { return written(paged) == *few.max_bytes_written; }));
+    hopeless += left.sets.size() < sets.size() ? 1 : 0;
+    few.max_bytes_written = *few.max_bytes_written - Bytes(1);
+    EXPECT_EQ(ranked_sets(instance, few, sets, {}).sets.size(), sets.size());
+  }
+  EXPECT_GT(several, test::enough(50));
+  EXPECT_GT(hopeless, test::enough(20));
+}
+
+TEST(QuickLeastRam, HoldsAPlanAndIsNotMuch) {
+  int found = 0;
+  for (int seed = 1; seed <= test::effort(200); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const test::PagedCase c = test::paged_case(static_cast<std::uint64_t>(seed), 5, 12);
+    const Instance instance = with_paged(c.problem.instance, pageable(c.problem.instance));
+    const Bytes floor = ram_floor(instance, Semantics::device).bytes();
+    const auto least = quick_least_ram(instance, {}, floor, {});
+    if (!least) continue;
+    ++found;
+    EXPECT_GE(*least, floor);
+    EXPECT_LE(*least, Bytes(2 * floor.value()));
+    EXPECT_LT(quick_joules(instance, {*least, {}, {}}), kInfinity);
+  }
+  EXPECT_GT(found, test::enough(150));
+}
+
+}  // namespace
+}  // namespace poet
