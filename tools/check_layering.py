@@ -45,7 +45,7 @@ EXPORTED = {
     "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/order/least_peak.h",
     "optimize/problem/candidate.h", "optimize/problem/loads.h", "optimize/problem/problem.h", "optimize/problem/residence.h",
     "optimize/relaxation/residence_relaxation.h",
-    "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
+    "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
     "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/executor/program.h", "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/machine_profile.h",
@@ -131,7 +131,7 @@ def main(include_root, *others):
             print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h", "residence.h", "best_order.h", "slack.h", "on_time.h", "attempt.h", "fit.h", "roomy.h"})
+        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h", "residence.h", "best_order.h", "slack.h", "on_time.h", "attempt.h", "fit.h", "roomy.h", "ranked_sets.h", "quick_least_ram.h"})
         jobs.append((path, None if inside.as_posix() in FACADES else allowed, component, inside))
     for name in stale_entries(library):
         print(f"{library}:1: {name} is in a table of {sys.argv[0]} and nowhere else")

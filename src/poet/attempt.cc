@@ -19,12 +19,6 @@
 namespace poet {
 namespace {
 
-bool searches_synchronous(const CompileRequest& request) {
-  const SolveOptions& options = request.options;
-  return request.semantics == Semantics::device && options.synchronous && options.paging &&
-         request.instance.costs.has_storage && options.solver != Solver::file;
-}
-
 /// Progress with the best plan's energy: that of staged schedules has loads that nobody waits for.
 std::function<void(const Progress&)> with_plans_of(const SynchronousSearch& search,
                                                    std::function<void(const Progress&)> tell) {
@@ -34,6 +28,12 @@ std::function<void(const Progress&)> with_plans_of(const SynchronousSearch& sear
     if (search.best() != nullptr) progress.incumbent_joules = search.best()->energy.value();
     tell(progress);
   };
+}
+
+bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
+  const auto& [instance, limits, semantics, loads_of] = problem;
+  return replay(instance, placed.plan, semantics, limits).valid &&
+         replay_layout(instance, placed.plan, placed.layout, semantics, limits).valid;
 }
 
 /// Solve: plans with synchronous paging; then staged schedules, the bounds, and more such plans where these
@@ -71,20 +71,16 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
                  : energy_of(instance, made.plan, timeline_of(instance, made.plan));
   }
   if (!synchronous.empty()) made.placed = std::move(synchronous.front().placed);
-  if (made.placed && problem.loads_of == nullptr)
+  if (made.placed && problem.loads_of == nullptr) {
     made.placed = prefetched_in_place(instance, std::move(*made.placed));
+    if (!holds(problem, *made.placed)) made.placed.reset();
+  }
   if (!synchronous.empty() && !(energy && *energy <= synchronous.front().energy)) {
     use_synchronous(instance, std::move(synchronous.front()), made);
     synchronous.erase(synchronous.begin());
   }
   made.others = std::move(synchronous);
   return made;
-}
-
-bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
-  const auto& [instance, limits, semantics, loads_of] = problem;
-  return replay(instance, placed.plan, semantics, limits).valid &&
-         replay_layout(instance, placed.plan, placed.layout, semantics, limits).valid;
 }
 
 /// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
@@ -171,6 +167,12 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
 }
 
 }  // namespace
+
+bool searches_synchronous(const CompileRequest& request) {
+  const SolveOptions& options = request.options;
+  return request.semantics == Semantics::device && options.synchronous && options.paging &&
+         request.instance.costs.has_storage && options.solver != Solver::file;
+}
 
 bool has_paged(const Instance& instance) {
   const auto& values = instance.graph.values;

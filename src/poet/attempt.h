@@ -24,10 +24,11 @@ struct Attempt {
   Layout layout;
   Bytes over{};                         // how much more RAM its addresses need than there is
   std::vector<SynchronousPlan> others;  // that need more energy, the least first
-  std::optional<PlacedPlan> placed;     // another plan, costlier, whose addresses fit
+  std::optional<PlacedPlan> placed;     // another plan, mostly costlier, whose addresses fit
 };
 
-/// Solves the request with so much less RAM, within `search`; its best plan, verified, or none.
+/// Solves the request with so much RAM in reserve (with_reserve()), within `search`; its best plan, verified,
+/// or none.
 [[nodiscard]] Attempt solve_and_lower(const CompileRequest& request, Bytes reserve, const Stop& search);
 
 /// Makes this plan the attempt's, which is not verified then.
@@ -35,6 +36,9 @@ void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Atte
 
 /// The reports of the attempt's plan. Throws InternalError where the verifier rejects it.
 void verify_plan(const CompileRequest& request, Attempt& made);
+
+/// Whether plans are sought that are no staged schedules.
+[[nodiscard]] bool searches_synchronous(const CompileRequest& request);
 
 /// Whether persistent values are paged, so that no staged schedule says what the plan does.
 [[nodiscard]] bool has_paged(const Instance& instance);

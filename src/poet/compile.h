@@ -51,7 +51,7 @@ struct CompileResult {
   bool synchronous = false;
   Report keep_all;      // everything computed once: baseline energy, time and keep-all peak
   int solves = 1;       // more: the addresses of the first plans did not fit the budget
-  Bytes reserve{};      // by how much the RAM budget of the plan's solve was lowered for them
+  Bytes reserve{};      // what ops leave free for them in the plan's solve
   double overhead = 0;  // energy / baseline - 1
   /// Of the plan, on a device whose costs say how times vary (DeviceTiming::variation); else absent.
   std::optional<SimulatedSteps> expected;

@@ -11,6 +11,8 @@
 namespace poet {
 namespace {
 
+constexpr double kLeftForAddresses = 2;  // s, at most
+
 /// In place of the plan whose addresses do not fit.
 void use_placed(const CompileRequest& request, PlacedPlan placed, Attempt& made) {
   made.plan = std::move(placed.plan);
@@ -29,8 +31,8 @@ Attempt with_placed(const CompileRequest& request, const Outcome& outcome, Place
   return other;
 }
 
-/// Whether plans of less RAM are made where addresses do not fit (roomy.h).
-bool may_be_roomy(const CompileRequest& request) {
+/// Whether there may be several rounds of it, and then other plans.
+bool looks_for_room(const CompileRequest& request) {
   return request.addresses && request.semantics == Semantics::device &&
          !is_large(request.instance.graph.ops.size());
 }
@@ -48,7 +50,7 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   // A search with less RAM takes long there.
   const bool has_other = made.placed && is_large(instance.graph.ops.size());
   if (has_other) options.stop = options.stop.at_most(kMoment);
-  if (may_be_roomy(request)) options.stop = options.stop.at_most(kPartForBest * options.stop.remaining());
+  if (looks_for_room(request)) options.stop = options.stop.at_most(kPartForBest * options.stop.remaining());
   if (device && !has_other && best) options.room = transient_budget(instance.costs, request.limits);
   if (!best) options.effort /= kLessEffort;
   if (!device) options.effort /= 20;  // the paper's semantics has no addresses
@@ -57,22 +59,26 @@ void find_addresses(const CompileRequest& request, Time& time, Attempt& made, bo
   if (made.over > Bytes(0) && has_other) use_placed(request, *made.placed, made);
 }
 
-/// The plan that is best but for its addresses, with RAM in reserve for these; or one of the next, where that
-/// then costs less. Where time is up, in a moment more.
+/// The cheapest of the best plans but for their addresses, with RAM in reserve for these, and of what greedy
+/// makes of such RAM. Within the time left for addresses; where it is up, in a moment more.
 std::optional<Attempt> roomy(const CompileRequest& request, Bytes reserve, Time& time, const Attempt& made) {
   constexpr double kMoment = 0.4;
-  if (!may_be_roomy(request)) return std::nullopt;
-  const Stop moment = time.limit().at_least(kMoment);
-  std::optional<PlacedPlan> placed = roomy_plan(request, made.decided, reserve + made.over, moment);
-  for (const SynchronousPlan& plan : made.others) {
-    if (moment() || (placed && placed->energy <= plan.energy)) break;
-    std::optional<PlacedPlan> next = roomy_plan(request, plan.decided, reserve + made.over, moment);
-    if (next && (!placed || next->energy < placed->energy)) placed = std::move(next);
-  }
-  const Limits& limits = request.limits;
-  if (!placed || !replay(request.instance, placed->plan, request.semantics, limits).valid)
-    return std::nullopt;
-  return with_placed(request, made.outcome, std::move(*placed));
+  if (!looks_for_room(request) || !searches_synchronous(request)) return std::nullopt;
+  const Stop moment = time.limit().at_most(kLeftForAddresses).at_least(kMoment);
+  std::optional<PlacedPlan> best;
+  const auto consider = [&](const Decisions& decided) {
+    if (moment()) return;
+    std::optional<PlacedPlan> placed = roomy_plan(request, decided, reserve + made.over, moment);
+    if (!placed || (best && best->energy <= placed->energy)) return;
+    if (replay(request.instance, placed->plan, request.semantics, request.limits).valid)
+      best = std::move(placed);
+  };
+  consider(made.decided);
+  for (const SynchronousPlan& plan : made.others)
+    if (!best || plan.energy < best->energy) consider(plan.decided);
+  if (!best) consider({});
+  if (!best) return std::nullopt;
+  return with_placed(request, made.outcome, std::move(*best));
 }
 
 /// The first of the other plans whose addresses fit, if it needs less energy than what is known.
@@ -90,8 +96,6 @@ std::optional<Attempt> other_that_fits(const CompileRequest& request, Time& time
   }
   return std::nullopt;
 }
-
-constexpr double kLeftForAddresses = 2;  // s, at most
 
 /// It is proven to the gap that is asked for, or a better one that is not saves no more than that or, where
 /// time is short, hardly anything of the energy.
@@ -113,7 +117,7 @@ bool is_good_enough(const CompileRequest& request, const Attempt& other, const A
 Stop for_search(const CompileRequest& request, const Stop& limit) {
   constexpr double kPart = 0.25;
   const double left = limit.remaining();
-  return may_be_roomy(request) ? limit.at_most(left - std::min(kPart * left, kLeftForAddresses)) : limit;
+  return looks_for_room(request) ? limit.at_most(left - std::min(kPart * left, kLeftForAddresses)) : limit;
 }
 
 }  // namespace
@@ -127,10 +131,12 @@ Fit fit(const CompileRequest& request, Time& time) {
   std::optional<Attempt> other;  // the best whose addresses fit
   Bytes reserve_of_other{};
   const auto offer = [&](std::optional<Attempt> one) {
-    if (!one || (other && other->report.energy <= one->report.energy)) return;
+    if (!one || (other && other->report.energy <= one->report.energy)) return one.has_value();
     other = std::move(one);
     reserve_of_other = fit.reserve;
+    return true;
   };
+  bool fits = false;  // another plan than the best, which was made to
   bool enough = false;
   Stop search = for_search(request, time.limit());
   do {
@@ -139,10 +145,12 @@ Fit fit(const CompileRequest& request, Time& time) {
     made = solve_and_lower(request, fit.reserve, search);
     if (!made.plan.steps.empty() && request.addresses) find_addresses(request, time, made);
     if (first) bounds = made.outcome.certificate.bounds;
-    if (!fit.found() && made.placed) offer(with_placed(request, made.outcome, std::move(*made.placed)));
+    if (made.placed && (!fit.found() || made.placed->energy < made.report.energy))
+      offer(with_placed(request, made.outcome, std::move(*made.placed)));
     if (made.over > Bytes(0)) {
-      if (first) offer(roomy(request, fit.reserve, time, made));
-      if (first) offer(other_that_fits(request, time, made, other));
+      const bool looks = !fits;
+      if (looks) fits = offer(roomy(request, fit.reserve, time, made));
+      if (looks) fits = offer(other_that_fits(request, time, made, other)) || fits;
       enough = other && is_good_enough(request, *other, made, *bounds, time.limit());
     }
     search = time.finish();

@@ -1,7 +1,7 @@
 #pragma once
 
 // Place: plans until there is one whose addresses fit the RAM budget. Where those of the best plan do not,
-// plans that need more energy are tried, and the passes again with less RAM.
+// plans that need more energy are tried, and the passes again with RAM in reserve.
 
 #include <cstddef>
 #include <optional>

@@ -29,7 +29,10 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
   constexpr double kMuchMore = 1.1;  // a search saves up to a tenth of what the quick one has
   constexpr int kFewOps = 4'000;
   drop_hopeless(instance, limits, sets);
-  if (sets.size() < 2) return {std::move(sets), sets.size()};
+  if (sets.size() < 2) {
+    const std::size_t all = sets.size();
+    return {std::move(sets), all};
+  }
   struct Ranked {
     double joules = kInfinity;
     PagedSet paged;
@@ -38,10 +41,12 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
   for (PagedSet& paged : sets) ranked.push_back({kInfinity, std::move(paged)});
   // By streams first, so that greedy, which takes its time, gets to the best of them.
   for (const int few_ops : {0, kFewOps}) {
-    for (auto& [joules, paged] : ranked)
+    for (auto& [joules, paged] : ranked) {
+      if (stop()) break;
       if (const auto answer =
               quick_answer([&] { return stop(); }, with_paged(instance, paged), limits, few_ops))
         joules = std::min(joules, answer->energy.value());
+    }
     std::ranges::stable_sort(ranked, {}, &Ranked::joules);
   }
   RankedSets best;

@@ -17,8 +17,8 @@ struct RankedSets {
   std::size_t promising = 0;  // of these, the first: the others need much more energy, by that search
 };
 
-/// Sets whose updates write more home than the limits allow are left out, unless all do. What quick searches
-/// have not got to by `stop` stands last. Two quick searches a set.
+/// Sets whose updates write more home than the limits allow are left out, unless all do. A set that quick
+/// searches have not got to by `stop` stands last. Two quick searches a set, by streams and then by greedy.
 [[nodiscard]] RankedSets ranked_sets(const Instance& instance, const Limits& limits,
                                      std::vector<std::vector<ValueId>> sets, const Stop& stop);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How much of the RAM budget to keep back from the solver: RAM that is lost between addresses is none for a
+// How much of the RAM budget ops are to leave free: RAM that is lost between addresses is none for a
 // schedule, and how much is lost shows only in the addresses.
 
 #include <optional>
@@ -11,8 +11,8 @@
 namespace poet {
 
 /// The instance with `reserve` more scratch memory for every op, or as much as its operands, results and
-/// scratch memory leave of `ram_budget`: its plans are the original's, need as much energy, and leave so much
-/// RAM free while an op runs. Device semantics. O(ops + edges).
+/// scratch memory, none of them written over another, leave of `ram_budget`: its plans are the original's,
+/// need as much energy, and leave so much RAM free while an op runs. Device semantics. O(ops + edges).
 [[nodiscard]] Instance with_reserve(const Instance& instance, Bytes ram_budget, Bytes reserve);
 
 /// Tries nothing first; while the addresses do not fit, as much as they are over, or half as much where that

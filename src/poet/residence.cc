@@ -193,7 +193,7 @@ class BestResidence {
       if (i >= promising && best_ && found(*best_)) break;
       const double for_proof = !must_prove_all() ? 0 : is_large() ? 1 : kIfThereIsNoPlan;
       const auto left = static_cast<double>((i < promising ? promising : sets.size()) - i);
-      const double of_them = std::clamp(stop_.remaining() / kWorthAnAttempt, 1.0, left);
+      const double of_them = std::clamp(stop_.remaining() / kWorthAnAttempt, std::min(left, 2.0), left);
       attempt(sets[i], 1 / (of_them + for_proof), i + 1 == sets.size());
       if (must_prove_all() && is_large() && found(*best_) && !stop_()) prove_all();
     }

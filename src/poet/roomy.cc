@@ -41,7 +41,6 @@ std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisi
   constexpr int kMostTries = 4;
   constexpr std::int64_t kLittleEffort = 500'000'000;
   const Instance& instance = request.instance;
-  if (decided.recompute.empty()) return std::nullopt;
   const Bytes room = transient_budget(instance.costs, request.limits);
   Bytes reserve = Bytes(over.value() + over.value() / 4);
   for (int i = 0; i < kMostTries && !stop(); ++i) {
@@ -56,7 +55,8 @@ std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisi
     const Bytes still = layout.arena - room;
     const Joules energy = energy_of(instance, *plan, line);
     if (still <= Bytes(0)) return PlacedPlan{std::move(*plan), energy, std::move(layout)};
-    reserve += std::min(reserve, Bytes(still.value() + still.value() / 4));
+    // What is over is not exact, as placing has little time.
+    reserve += std::clamp(still, Bytes(reserve.value() / 4), reserve);
   }
   return std::nullopt;
 }

@@ -11,8 +11,9 @@
 namespace poet {
 
 /// What a plan decided whose addresses need `over` more RAM than there is, made to fit with so much in
-/// reserve, and with more, up to four times, until the addresses fit. Nothing where they do not, or nothing
-/// was decided. Device semantics; not verified. O(fitted() + place()) each time.
+/// reserve, and with more, up to four times, until the addresses fit; without decisions what greedy decides.
+/// Nothing where they do not. Device semantics; not verified, and may end after the deadline. O(fitted() +
+/// place()) each time.
 [[nodiscard]] std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisions& decided,
                                                    Bytes over, const Stop& stop);
 

@@ -43,6 +43,9 @@ TEST(RankedSets, BestFirst) {
     for (const PagedSet& paged : ranked.sets)
       joules.push_back(quick_joules(with_paged(instance, paged), limits));
     EXPECT_TRUE(std::ranges::is_sorted(joules));
+    if (joules.size() == 1) {
+      EXPECT_EQ(ranked.promising, 1U);
+    }
     for (std::size_t i = 0; i < joules.size() && joules.size() > 1; ++i)
       EXPECT_EQ(joules[i] <= 1.1 * joules.front(), i < ranked.promising) << i;
     several += joules.size() > 1 ? 1 : 0;
@@ -58,6 +61,7 @@ TEST(RankedSets, BestFirst) {
     EXPECT_TRUE(std::ranges::all_of(
         left.sets, [&](const PagedSet& paged) { return written(paged) == *few.max_bytes_written; }));
     hopeless += left.sets.size() < sets.size() ? 1 : 0;
+    EXPECT_GE(left.promising, 1U);
     few.max_bytes_written = *few.max_bytes_written - Bytes(1);
     EXPECT_EQ(ranked_sets(instance, few, sets, {}).sets.size(), sets.size());
   }

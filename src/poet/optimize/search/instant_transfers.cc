@@ -6,7 +6,6 @@
 #include "poet/optimize/problem/loads.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
-#include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/transfers.h"
 
@@ -52,7 +51,6 @@ std::optional<SynchronousPlan> synchronous_plan(const SolveRequest& request, con
   if (!keeps_limits(request, line)) return std::nullopt;
   made.energy = request.loads_of != nullptr ? energy_without_loads(*request.loads_of, made.plan, stop)
                                             : energy_of(instance, made.plan, line);
-  if (!is_large(instance.graph.ops.size())) made.decided = decisions_of(stages_of(instance, steps));
   return made;
 }
 

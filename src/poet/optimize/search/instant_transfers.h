@@ -18,7 +18,7 @@ namespace poet {
 struct SynchronousPlan {
   /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
   Schedule schedule;
-  Decisions decided;            // the schedule's; none where it has none
+  Decisions decided;            // the schedule's; of a stream, unless it is large, what its steps say
   Plan plan;                    // obeys every limit on the device
   Joules energy{};              // of the plan
   double seconds_to_first = 0;  // since the search began, until there was any plan

@@ -105,13 +105,15 @@ std::vector<Taken> taken_in_order(const PlacedPlan& placed, const Order& order) 
 }  // namespace
 
 PlacedPlan prefetched_in_place(const Instance& instance, PlacedPlan placed) {
-  placed.energy = energy_of(instance, placed.plan, timeline_of(instance, placed.plan));
+  const Timeline line = timeline_of(instance, placed.plan);
+  placed.energy = energy_of(instance, placed.plan, line);
   if (!instance.costs.timing.concurrent) return placed;
   const Order order = with_page_ins_early(instance, placed.plan, placed.layout);
   PlacedPlan early;
   early.plan = in_order(instance, placed.plan, order);
-  early.energy = energy_of(instance, early.plan, timeline_of(instance, early.plan));
-  if (early.energy >= placed.energy) return placed;
+  const Timeline sooner = timeline_of(instance, early.plan);
+  early.energy = energy_of(instance, early.plan, sooner);
+  if (early.energy >= placed.energy || sooner.makespan > line.makespan) return placed;
   early.layout = layout_of(instance, early.plan, taken_in_order(placed, order));
   return early;
 }

@@ -12,6 +12,7 @@
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/plans_found.h"
 #include "poet/optimize/search/streamed_plan.h"
+#include "poet/plan/schedule/stages_of.h"
 
 namespace poet {
 namespace {
@@ -41,7 +42,9 @@ class BestPlan {
       std::erase_if(steps.steps, [](const Step& step) {
         return step.kind == StepKind::free || step.kind == StepKind::wait;
       });
-      consider(problem, synchronous_plan(request_, steps, stop_of_planning(problem)));
+      std::optional<SynchronousPlan> made = synchronous_plan(request_, steps, stop_of_planning(problem));
+      if (made && !is_large(problem)) made->decided = decisions_of(stages_of(request_.instance, steps));
+      consider(problem, std::move(made));
       return;
     }
     PlacedPlan made;
@@ -189,8 +192,9 @@ std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOp
   for (const double waiting : kWaiting) {
     const Problem problem = instant_problem(request, options, waiting);
     if (stop() || is_below_floor(problem)) break;
-    std::optional<Candidate> candidate = greedy_from(problem, decisions, stop);
-    if (!candidate) candidate = greedy(problem, [&] { return stop(); });
+    const std::optional<Candidate> candidate = decisions.recompute.empty()
+                                                   ? greedy(problem, [&] { return stop(); })
+                                                   : greedy_from(problem, decisions, stop);
     if (!candidate || !candidate->within(problem)) continue;
     std::optional<SynchronousPlan> made = synchronous_plan(request, problem, *candidate, stop);
     if (made && (!best || made->energy < best->energy)) best = std::move(made);

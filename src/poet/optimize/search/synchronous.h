@@ -23,8 +23,8 @@ namespace poet {
 [[nodiscard]] std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request,
                                                               const SolveOptions& options, const Stop& stop);
 
-/// The best plan of decisions that need more RAM than the request has, made to fit it. Nothing where they
-/// cannot be. O(greedy_from()).
+/// The best plan of decisions that need more RAM than the request has, made to fit it, or of greedy without
+/// decisions. Nothing where there is none. O(greedy_from()).
 [[nodiscard]] std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOptions& options,
                                                     const Decisions& decisions, const Stop& stop);
 
