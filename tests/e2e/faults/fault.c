@@ -2,10 +2,14 @@
  * process. POET_FAULT=KIND:N:ERRNO[:always] says which; "always" fails every one from there on. ERRNO 0 is no
  * failure: a read or write transfers half of what it was asked to (one byte of two or more). POET_FAULT_NOTE
  * names a file that gets a byte per call that failed, from which the driver knows whether there was an n-th.
+ * KIND:places fails none and writes to that file, a line each, the n of every call that comes from where none
+ * came before, of each stack of callers the first, and a hash of that stack, which is the same wherever the
+ * libraries lie.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -23,9 +27,44 @@
 enum { MALLOC, OPEN, READ, WRITE, SYNC, RENAME, FORK, MMAP, THREAD, SPACE, FOLDER, KINDS };
 static const char* const kinds[KINDS] = {"malloc", "open", "read",   "write", "sync",  "rename",
                                          "fork",   "mmap", "thread", "space", "folder"};
-static int wanted = -1, failure, always, note = -1;
+static int wanted = -1, failure, always, places, note = -1;
 static long at;
 static atomic_long count;
+
+/* Stacks of callers, by hash: those that were met. A child knows what its parent knew when it was forked. */
+enum { DEEPEST = 96, SLOTS = 1 << 18 };
+static _Atomic unsigned long met[SLOTS];
+static _Thread_local int within; /* backtrace() may call what is counted */
+
+static unsigned long hash_of_callers(void) {
+  void* callers[DEEPEST];
+  const int depth = backtrace(callers, DEEPEST);
+  unsigned long hash = 14695981039346656037UL; /* FNV-1a, by places in their library */
+  for (int i = 0; i < depth; ++i) {
+    struct dl_find_object in = {.dlfo_map_start = NULL};
+    _dl_find_object(callers[i], &in);
+    hash = (hash ^ (unsigned long)((char*)callers[i] - (char*)in.dlfo_map_start)) * 1099511628211UL;
+  }
+  hash ^= hash >> 32;
+  return hash == 0 ? 1 : hash;
+}
+static int is_new(unsigned long hash) {
+  for (unsigned long slot = hash % SLOTS, tried = 0; tried < SLOTS; slot = (slot + 1) % SLOTS, ++tried) {
+    unsigned long there = 0;
+    if (atomic_compare_exchange_strong(&met[slot], &there, hash)) return 1;
+    if (there == hash) return 0;
+  }
+  return 0;
+}
+
+static void note_place(long n) {
+  within = 1;
+  char line[48];
+  const unsigned long callers = hash_of_callers();
+  if (is_new(callers))
+    syscall(SYS_write, note, line, snprintf(line, sizeof line, "%ld %016lx\n", n, callers));
+  within = 0;
+}
 
 static void read_request(void) {
   const char* request = getenv("POET_FAULT");
@@ -39,6 +78,7 @@ static void read_request(void) {
       at = strtol(colon + 1, &rest, 10);
       failure = *rest == ':' ? (int)strtol(rest + 1, &rest, 10) : EIO;
       always = *rest == ':';
+      places = strcmp(colon + 1, "places") == 0;
       const char* file = getenv("POET_FAULT_NOTE");
       /* A number that programs do not close by habit. */
       if (file != NULL) {
@@ -47,6 +87,10 @@ static void read_request(void) {
         note = fcntl(opened, F_DUPFD_CLOEXEC, 1000);
         syscall(SYS_close, opened);
       }
+      if (places) {
+        void* here;
+        backtrace(&here, 1); /* loads what it needs, before anything is counted */
+      }
       wanted = kind;
       unsetenv("LD_PRELOAD"); /* programs that it starts have none */
     }
@@ -54,7 +98,12 @@ static void read_request(void) {
 
 static int fails(int kind) {
   if (kind != wanted) return 0;
+  if (within) return 0;
   const long n = atomic_fetch_add(&count, 1) + 1;
+  if (places) {
+    note_place(n);
+    return 0;
+  }
   if (n != at && !(always && n > at)) return 0;
   if (note >= 0) syscall(SYS_write, note, "x", 1);
   if (failure != 0) errno = failure;

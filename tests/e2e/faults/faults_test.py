@@ -2,9 +2,10 @@
 there is one clear line, an exit code that is documented, every output as it was or whole, nothing temporary and nobody left,
 and the next run goes on from what there is.
 
-usage: faults_test.py POET LIBRARY [--every [STEP] | --few] [--first N] [--command NAME]... [--kind NAME]...
+usage: faults_test.py POET LIBRARY [--every [STEP] | --places FILE | --few] [--first N] [--command NAME]... [--kind NAME]...
 Without --every a sample of the n: the first ones, and then ever fewer; with --every all of them from N on, or each STEP-th;
-with --few one n of every other pair of a command and a kind."""
+with --places those that come from where none came before, in any command: of every stack of callers the first (FILE keeps
+which have been tried, and the next call goes on from there); with --few one n of every other pair of a command and a kind."""
 import argparse
 import contextlib
 import errno
@@ -91,6 +92,23 @@ class Driver:
                 self.whole[name] = {file: content(Path(work) / file) for file in COMMANDS[name].outputs}
         return self.whole[name]
 
+    def started(self, name, request, work, temporary, note):
+        return subprocess.Popen(
+            [self.poet, *COMMANDS[name].arguments], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+            env={**self.environment(name, temporary), "LD_PRELOAD": self.library, "POET_FAULT": request,
+                 "POET_FAULT_NOTE": note.name})
+
+    def places(self, name, kind):
+        """Of the calls that come from where none came before in their process the n, and a hash of their callers."""
+        with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as temporary, \
+                tempfile.NamedTemporaryFile() as note:
+            lay_out(COMMANDS[name], self.inputs, work)
+            process = self.started(name, f"{KINDS[kind][0]}:places", work, temporary, note)
+            said = serving.talk(process)[0] if COMMANDS[name].serves else process.communicate()[1]
+            assert process.returncode == 0, f"{name}: exit code {process.returncode}: {said}"
+            return [(int(n), callers) for n, callers in map(str.split, Path(note.name).read_text().splitlines())]
+
     def one(self, name, kind, n, old):
         """Whether there was an n-th call to fail."""
         command = COMMANDS[name]
@@ -105,11 +123,7 @@ class Driver:
                         (work / file).write_bytes(OLD)
             before = {file: content(work / file) for file in command.outputs}
             call_kind, number = KINDS[kind]
-            process = subprocess.Popen(
-                [self.poet, *command.arguments], cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-                env={**self.environment(name, temporary), "LD_PRELOAD": self.library,
-                     "POET_FAULT": f"{call_kind}:{n}:{number}", "POET_FAULT_NOTE": note.name})
+            process = self.started(name, f"{call_kind}:{n}:{number}", work, temporary, note)
             said, problem, served = "", None, ()
             try:
                 if command.serves:
@@ -204,8 +218,25 @@ def sample(kind):
         yield n
 
 
+def put_in_places(driver, pairs, file):
+    """A place is common to all commands that come through it by the same callers; FILE has a line for each that was tried."""
+    with open(file, "a+", encoding="ascii") as tried:
+        tried.seek(0)
+        known = set(tried)
+        for name, kind in pairs:
+            for n, callers in driver.places(name, kind):
+                place = f"{kind} {callers}\n"
+                if place not in known:
+                    driver.one(name, kind, n, old=len(known) % 2 == 1)
+                    known.add(place)
+                    tried.write(place)
+                    tried.flush()
+
+
 def put_in(driver, options):
     pairs = [(name, kind) for name in options.command or COMMANDS for kind in options.kind or KINDS]
+    if options.places:
+        return put_in_places(driver, pairs, options.places)
     for number, (name, kind) in enumerate(pairs):
         if options.few:
             if number % 2 == 0:
@@ -221,6 +252,7 @@ def main():
     parser.add_argument("poet")
     parser.add_argument("library")
     parser.add_argument("--every", nargs="?", const=1, type=int, metavar="STEP", help="every n, which takes hours; or each STEP-th")
+    parser.add_argument("--places", metavar="FILE", help="of every stack of callers the first that FILE has not")
     parser.add_argument("--first", type=int, default=1, metavar="N", help="where --every begins")
     parser.add_argument("--few", action="store_true", help="what the suite has time for")
     parser.add_argument("--command", action="append", choices=COMMANDS)
