@@ -5,10 +5,15 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "poet/base/process/child.h"
@@ -26,15 +31,40 @@ std::string checkpoint_all_on_bert() {
   return to_text(point);
 }
 
-/// Of this process's address space.
-void leave_bytes(rlim_t bytes) {
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  rlimit limit{};
-  (void)getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : 4096 * static_cast<rlim_t>(pages) + bytes;
-  (void)setrlimit(RLIMIT_AS, &limit);
-}
+/// While it lives this process has about so much memory to allocate and no more: what earlier tests have
+/// freed is taken, too.
+class MemoryLeft {
+ public:
+  explicit MemoryLeft(std::size_t bytes) {
+    void* left = std::malloc(bytes);
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    limit_address_space(4096 * static_cast<rlim_t>(pages));
+    for (std::size_t size = 1 << 20; size >= sizeof(Block); size /= 2)
+      while (auto* block = static_cast<Block*>(std::malloc(size))) taken_ = new (block) Block{taken_};
+    std::free(left);
+  }
+  MemoryLeft(const MemoryLeft&) = delete;
+  MemoryLeft& operator=(const MemoryLeft&) = delete;
+  ~MemoryLeft() {
+    limit_address_space(RLIM_INFINITY);
+    while (taken_ != nullptr) std::free(std::exchange(taken_, taken_->before));
+  }
+
+ private:
+  struct Block {
+    Block* before;
+  };
+
+  static void limit_address_space(rlim_t bytes) {
+    rlimit limit{};
+    (void)getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = std::min(bytes, limit.rlim_max);
+    (void)setrlimit(RLIMIT_AS, &limit);
+  }
+
+  Block* taken_ = nullptr;
+};
 
 std::string verdict_of(const std::string& answer) {
   const auto json = nlohmann::json::parse(answer);
@@ -55,10 +85,10 @@ TEST(SweepWorker, APointAfterOneWithoutMemoryIsAsAnyOther) {
   const ChildEnd end = run_child(
       [](Parent& parent) {
         SweepWorker worker("0");
-        leave_bytes(1 << 20);
-        const std::string without_memory = worker.work(checkpoint_all_on_bert());
-        leave_bytes(RLIM_INFINITY);
-        parent.send(without_memory);
+        parent.send([&] {
+          const MemoryLeft left(1 << 20);
+          return worker.work(checkpoint_all_on_bert());
+        }());
         parent.send(worker.work(checkpoint_all_on_bert()));
         return 0;
       },
