@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/search/prefetch_in_place.h"
@@ -29,7 +31,8 @@ struct StreamedCase {
   Limits limits;
 };
 
-StreamedCase scarce_case(Rng& rng) {
+StreamedCase scarce_case(int seed) {
+  Rng rng(static_cast<std::uint64_t>(seed));
   test::RandomInstanceOptions options;
   options.ops = pick(rng, 6, 60);
   options.multi_output = chance(rng, 0.3);
@@ -45,13 +48,24 @@ StreamedCase scarce_case(Rng& rng) {
   return c;
 }
 
+/// The best of so many passes that know where values lie; nothing where they do not fit.
+std::optional<PlacedPlan> placed_plan(const StreamedCase& c, int passes) {
+  const Problem problem = make_problem({c.instance, c.limits, Semantics::device}, {});
+  StreamingSearch search(problem, c.instance.costs.alignment.value());
+  for (int pass = 0; pass < passes; ++pass) search.improve([] { return false; });
+  if (!search.best()) return std::nullopt;
+  PlacedPlan placed;
+  placed.plan = plan_in_place(c.instance, *search.best());
+  placed.layout = layout_of(c.instance, placed.plan, search.best()->addresses);
+  return placed;
+}
+
 TEST(Streaming, PlansHoldAtTheEnergyOfThePass) {
   int plans = 0, recomputing = 0;
   const auto never = [] { return false; };
   for (int seed = 1; seed <= test::effort(1'000); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    Rng rng(static_cast<std::uint64_t>(seed));
-    const StreamedCase c = scarce_case(rng);
+    const StreamedCase c = scarce_case(seed);
     const Problem problem = make_problem({c.instance, c.limits, Semantics::device}, {});
     StreamingSearch search(problem);
     for (int round = 0; round < 10; ++round) search.improve(never);
@@ -73,23 +87,18 @@ TEST(Streaming, PlansHoldAtTheEnergyOfThePass) {
 
 TEST(Streaming, AddressesHold) {
   int plans = 0;
-  const auto never = [] { return false; };
   for (int seed = 1; seed <= test::effort(1'000); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    Rng rng(static_cast<std::uint64_t>(seed));
-    StreamedCase c = scarce_case(rng);
-    const Problem problem = make_problem({c.instance, c.limits, Semantics::device}, {});
-    StreamingSearch search(problem, c.instance.costs.alignment.value());
-    for (int round = 0; round < 10; ++round) search.improve(never);
-    if (!search.best()) continue;
-    const Plan plan = plan_in_place(c.instance, *search.best());
-    const Report report = replay(c.instance, plan, Semantics::device, c.limits);
+    const StreamedCase c = scarce_case(seed);
+    const std::optional<PlacedPlan> placed = placed_plan(c, 10);
+    if (!placed) continue;
+    const Report report = replay(c.instance, placed->plan, Semantics::device, c.limits);
     ASSERT_TRUE(report.valid) << report.violation;
-    const Layout layout = layout_of(c.instance, plan, search.best()->addresses);
-    const ArenaReport arena = replay_layout(c.instance, plan, layout, Semantics::device, c.limits);
+    const ArenaReport arena =
+        replay_layout(c.instance, placed->plan, placed->layout, Semantics::device, c.limits);
     ASSERT_TRUE(arena.valid) << arena.violation;
-    EXPECT_EQ(arena.arena, layout.arena);
-    EXPECT_LE(layout.lower_bound, place(c.instance, plan, Semantics::device).arena);
+    EXPECT_EQ(arena.arena, placed->layout.arena);
+    EXPECT_LE(placed->layout.lower_bound, place(c.instance, placed->plan, Semantics::device).arena);
     ++plans;
   }
   EXPECT_GT(plans, test::enough(900));
@@ -97,26 +106,19 @@ TEST(Streaming, AddressesHold) {
 
 TEST(Streaming, PageInsComeEarlierAtTheirAddresses) {
   int sooner = 0;
-  const auto never = [] { return false; };
   for (int seed = 1; seed <= test::effort(1'000); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    Rng rng(static_cast<std::uint64_t>(seed));
-    const StreamedCase c = scarce_case(rng);
-    const Problem problem = make_problem({c.instance, c.limits, Semantics::device}, {});
-    StreamingSearch search(problem, c.instance.costs.alignment.value());
-    for (int round = 0; round < 4; ++round) search.improve(never);
-    if (!search.best()) continue;
-    PlacedPlan late;
-    late.plan = plan_in_place(c.instance, *search.best());
-    late.layout = layout_of(c.instance, late.plan, search.best()->addresses);
-    const Report before = replay(c.instance, late.plan, Semantics::device, c.limits);
-    const PlacedPlan early = prefetched_in_place(c.instance, late);
+    const StreamedCase c = scarce_case(seed);
+    const std::optional<PlacedPlan> late = placed_plan(c, 4);
+    if (!late) continue;
+    const Report before = replay(c.instance, late->plan, Semantics::device, c.limits);
+    const PlacedPlan early = prefetched_in_place(c.instance, *late);
     const Report report = replay(c.instance, early.plan, Semantics::device, c.limits);
     ASSERT_TRUE(report.valid) << report.violation;
     const ArenaReport arena =
         replay_layout(c.instance, early.plan, early.layout, Semantics::device, c.limits);
     ASSERT_TRUE(arena.valid) << arena.violation;
-    EXPECT_EQ(arena.arena, late.layout.arena);
+    EXPECT_EQ(arena.arena, late->layout.arena);
     EXPECT_NEAR(early.energy.value(), report.energy.value(), 1e-9 * report.energy.value());
     EXPECT_LE(report.energy, before.energy);
     EXPECT_EQ(report.page_ins, before.page_ins);
@@ -131,8 +133,7 @@ TEST(StagesOf, UndoesLinearise) {
   int paged = 0;
   for (int seed = 1; seed <= test::effort(300); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    Rng rng(static_cast<std::uint64_t>(seed));
-    const StreamedCase c = scarce_case(rng);
+    const StreamedCase c = scarce_case(seed);
     Problem problem = make_problem({c.instance, c.limits, Semantics::published}, {});
     const auto found = greedy(problem, [] { return false; });
     if (!found) continue;

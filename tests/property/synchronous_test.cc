@@ -50,6 +50,13 @@ SynchronousCase scarce(Rng& rng) {
   }
 }
 
+CompileRequest request_of(const SynchronousCase& c) {
+  CompileRequest request;
+  request.instance = c.instance;
+  request.limits = c.limits;
+  return request;
+}
+
 double energy_of_plan(const SynchronousCase& c, const CompileResult& planned) {
   if (planned.plan.steps.empty()) return 1e300;
   const Report report = replay(c.instance, planned.plan, Semantics::device, c.limits);
@@ -64,9 +71,7 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
-    CompileRequest request;
-    request.instance = c.instance;
-    request.limits = c.limits;
+    CompileRequest request = request_of(c);
     request.options.time_limit_seconds = 1;
     request.addresses = false;
     const CompileResult both = compile(request);
@@ -189,9 +194,7 @@ TEST(RoomyPlan, HasAddressesThatFit) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
-    CompileRequest request;
-    request.instance = c.instance;
-    request.limits = c.limits;
+    const CompileRequest request = request_of(c);
     for (const SynchronousPlan& plan :
          search_synchronous({c.instance, c.limits, Semantics::device}, {}, {})) {
       const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
