@@ -1,8 +1,7 @@
 #include "apps/shared/answer_line.h"
 
-#include <sstream>
-
 #include "apps/shared/terminal.h"
+#include "poet/base/text.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -13,9 +12,8 @@ constexpr int kIndent = 14;
 
 /// Names of layers that are longer than a line, shortened. Not what is copied: paths and options.
 std::string fitted_words(const std::string& text, std::size_t width) {
-  std::istringstream words(text);
   std::string out;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words_of(text)) {
     const bool is_copied = word.find('/') != std::string::npos || word.starts_with("--");
     out += (out.empty() ? "" : " ") + (is_copied ? word : shortened(word, width));
   }

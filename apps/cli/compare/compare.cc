@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "apps/shared/interrupt.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/json_reader.h"
 
@@ -33,8 +33,7 @@ std::vector<const Method*> chosen_methods(const std::optional<std::string>& name
     for (const Method& method : methods()) chosen.push_back(&method);
     return chosen;
   }
-  std::istringstream list(*names);
-  for (std::string name; std::getline(list, name, ',');) {
+  for (const std::string& name : pieces_of(*names, ',')) {
     if (name.empty()) throw InputError("--methods", "has an empty item");
     try {
       const Method* method = &find_method(name);

@@ -1,9 +1,9 @@
 #include "apps/cli/shell/manual.h"
+#include "poet/base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sstream>
 #include <vector>
 
 namespace poet::cli {
@@ -47,8 +47,7 @@ std::string entry(const std::string& tag, const std::string& text) {
 std::string footer_text(const std::string& footer) {
   std::string out = ".PP\n";
   bool verbatim = false;
-  std::istringstream lines(footer);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : pieces_of(footer, '\n')) {
     const bool indented = line.starts_with("  ");
     if (indented != verbatim) out += indented ? ".PP\n.nf\n.RS 4\n" : ".RE\n.fi\n";
     if (verbatim && !indented && !line.empty()) out += ".PP\n";

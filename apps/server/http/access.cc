@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <sstream>
 
 #include "apps/server/http/request_head.h"
 #include "apps/server/jobs/digest.h"
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 
 namespace poet::server {
 namespace {
@@ -58,10 +58,11 @@ Tokens read_tokens(const std::filesystem::path& file) {
   std::size_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     const std::string place = fmt::format("--token-file {}:{}", file.string(), ++number);
-    std::istringstream words(line);
-    std::string name, token, more;
-    if (!(words >> name) || name.front() == '#') continue;
-    if (!(words >> token) || words >> more) throw InputError(place, "must be a name and a token");
+    const std::vector<std::string> words = words_of(line);
+    if (words.empty() || words[0].front() == '#') continue;
+    if (words.size() != 2) throw InputError(place, "must be a name and a token");
+    const std::string& name = words[0];
+    const std::string& token = words[1];
     if (token.size() < kLeastToken)
       throw InputError(place, fmt::format("a token must have at least {} characters", kLeastToken));
     if (!tokens.emplace(digest(token), name).second)

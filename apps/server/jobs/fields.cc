@@ -1,6 +1,5 @@
 #include "apps/server/jobs/fields.h"
-
-#include <sstream>
+#include "poet/base/text.h"
 
 namespace poet::server {
 
@@ -90,10 +89,8 @@ const std::vector<Field>& fields() {
 }
 
 bool belongs_to(const Field& field, const std::string& kind) {
-  std::istringstream kinds(field.kinds);
-  for (std::string each; kinds >> each;)
-    if (each == kind) return true;
-  return false;
+  const std::vector<std::string> kinds = words_of(field.kinds);
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
 }  // namespace poet::server

@@ -6,6 +6,7 @@
 #include "apps/server/jobs/digest.h"
 #include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 
 namespace poet::server {
 
@@ -27,8 +28,8 @@ std::optional<std::string> Uploads::add(std::string_view bytes) {
     return id;
   }
   std::int64_t there = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-    there += static_cast<std::int64_t>(entry.file_size(error));
+  for (const fs::path& file : entries_of(folder_))
+    there += static_cast<std::int64_t>(fs::file_size(file, error));
   if (there + static_cast<std::int64_t>(bytes.size()) > most_bytes_) return std::nullopt;
   write_own_file(folder_ / id, std::string(bytes));
   return id;
@@ -45,8 +46,8 @@ std::int64_t Uploads::bytes() const {
   const std::scoped_lock lock(mutex_);
   std::int64_t there = 0;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-    there += static_cast<std::int64_t>(entry.file_size(error));
+  for (const fs::path& file : entries_of(folder_))
+    there += static_cast<std::int64_t>(fs::file_size(file, error));
   return there;
 }
 
@@ -56,8 +57,8 @@ void Uploads::forget(double seconds) {
       fs::file_time_type::clock::now() -
       std::chrono::duration_cast<fs::file_time_type::duration>(std::chrono::duration<double>(seconds));
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-    if (entry.last_write_time(error) < before) fs::remove(entry.path(), error);
+  for (const fs::path& file : entries_of(folder_))
+    if (fs::last_write_time(file, error) < before) fs::remove(file, error);
 }
 
 }  // namespace poet::server

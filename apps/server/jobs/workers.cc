@@ -13,6 +13,7 @@
 #include "apps/server/jobs/progress.h"
 #include "apps/server/start_threads.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/base/process/program.h"
 #include "poet/cost/json_reader.h"
 
@@ -77,14 +78,11 @@ void Workers::wake() {
 }
 
 void Workers::remove_leftovers() {
-  std::error_code error;
-  std::vector<fs::path> there;
-  for (const fs::directory_entry& entry : fs::directory_iterator(settings_.folder, error))
-    there.push_back(entry.path());
+  const std::vector<fs::path> there = entries_of(settings_.folder);
   // Asked now: who has a folder has had a job before, and who has none any more will have no other.
   const std::set<std::string> owners = store_.owners();
   for (const fs::path& folder : there)
-    if (!owners.contains(folder.filename().string())) fs::remove_all(folder, error);
+    if (!owners.contains(folder.filename().string())) remove_folder(folder);
 }
 
 void Workers::work(std::size_t number) {
@@ -96,10 +94,10 @@ void Workers::work(std::size_t number) {
       (void)store_.expire_leases();
       if (const std::optional<Job> job = store_.claim(owner, settings_.lease_seconds, takes_sweeps)) {
         std::error_code error;
-        fs::remove_all(folder, error);
+        remove_folder(folder);
         fs::create_directories(folder, error);
         run(*job, owner, folder);
-        fs::remove_all(folder, error);
+        remove_folder(folder);
         continue;
       }
     } catch (const std::exception&) {

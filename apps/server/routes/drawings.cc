@@ -9,6 +9,7 @@
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/base/process/program.h"
 #include "poet/base/temporary_folder.h"
 
@@ -96,8 +97,8 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
 void Drawings::remove_leftovers() const {
   const auto before = fs::file_time_type::clock::now() - std::chrono::hours{1};  // far more than kMostSeconds
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-    if (entry.last_write_time(error) < before) fs::remove_all(entry.path(), error);
+  for (const fs::path& entry : entries_of(folder_))
+    if (fs::last_write_time(entry, error) < before) remove_folder(entry);
 }
 
 Drawings::Drawn Drawings::draw(const std::string& plan, const std::string& name) {

@@ -9,6 +9,7 @@
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/routes/services.h"
 #include "poet/base/data_dir.h"
+#include "poet/base/folder.h"
 #include "poet/report/page_template.h"
 
 namespace poet::server {
@@ -53,10 +54,10 @@ void add_page_routes(std::vector<Route>& routes) {
   std::error_code error;
   for (const auto& [folder, below] :
        {std::pair(data_dir() / "studio", "/"), std::pair(data_dir() / "report", "/report/")})
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      const std::string name = entry.path().filename();
-      if (!entry.is_regular_file(error) || type_of(entry.path()) == type_of("")) continue;
-      add_file(routes, below + (name == "index.html" ? "" : name), entry.path());
+    for (const fs::path& file : entries_of(folder)) {
+      const std::string name = file.filename();
+      if (!fs::is_regular_file(file, error) || type_of(file) == type_of("")) continue;
+      add_file(routes, below + (name == "index.html" ? "" : name), file);
     }
   for (const char* name : {"echarts.min.js", "echarts.txt", "dagre.min.js", "dagre.txt"})
     if (const std::optional<fs::path> library = web_library(name))

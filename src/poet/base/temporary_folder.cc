@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <system_error>
 
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 
 namespace poet {
 
@@ -28,17 +28,5 @@ TemporaryFolder::TemporaryFolder(const std::string& place) {
 }
 
 TemporaryFolder::~TemporaryFolder() { remove_folder(path_); }
-
-void remove_folder(const std::filesystem::path& folder) noexcept {
-  // To look into a folder takes memory. It may be there again in a moment, when others have given some back.
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    try {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder, ignored);
-      return;
-    } catch (const std::bad_alloc&) {
-    }
-  }
-}
 
 }  // namespace poet

@@ -22,7 +22,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// For destructors: the folder goes with all that is in it. What cannot be removed stays.
-void remove_folder(const std::filesystem::path& folder) noexcept;
-
 }  // namespace poet

@@ -9,6 +9,7 @@
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/base/nearest.h"
 
 namespace poet {
@@ -16,10 +17,8 @@ namespace {
 
 std::vector<std::filesystem::path> profile_files() {
   std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(data_dir() / "devices", error)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
+  for (std::filesystem::path& file : entries_of(data_dir() / "devices"))
+    if (file.extension() == ".json") files.push_back(std::move(file));
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.stem().string() < b.stem().string(); });
   return files;

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "poet/base/error.h"
-#include "poet/base/temporary_folder.h"
+#include "poet/base/folder.h"
 
 namespace poet::firmware {
 namespace {
@@ -53,8 +53,8 @@ void write_list(const fs::path& folder, const Names& names) {
 
 Names files_in(const fs::path& folder) {
   Names names;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (!entry.is_directory()) names.insert(entry.path().lexically_relative(folder).generic_string());
+  for (const fs::path& file : files_below(folder))
+    names.insert(file.lexically_relative(folder).generic_string());
   return names;
 }
 
@@ -70,12 +70,11 @@ constexpr const char* kHidden = ".poet-codegen-";  // and the process
 
 /// Drafts of processes that were killed.
 void remove_abandoned(const fs::path& folder) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& draft : entries_of(folder)) {
+    const std::string name = draft.filename().string();
     if (!name.starts_with(kHidden)) continue;
     const int process = std::atoi(name.c_str() + std::strlen(kHidden));
-    if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+    if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) remove_folder(draft);
   }
 }
 
@@ -120,7 +119,7 @@ void Draft::commit() {
     Names both = earlier;  // whatever happens in between, what we have written is on the list
     both.insert(written.begin(), written.end());
     write_list(folder_, both);
-    fs::remove_all(folder_ / "build");  // of another plan, perhaps of another board
+    remove_folder(folder_ / "build");  // of another plan, perhaps of another board
     for (const std::string& name : written) {
       fs::create_directories((folder_ / name).parent_path());
       fs::rename(draft_ / name, folder_ / name);

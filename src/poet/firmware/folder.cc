@@ -14,6 +14,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/firmware/memory.h"
 #include "poet/firmware/readme.h"
 
@@ -32,11 +33,14 @@ void write_text(const fs::path& file, std::string_view text) {
 void copy_files(const fs::path& from, const fs::path& to, const std::set<std::string>* names) {
   std::error_code error;
   fs::create_directories(to, error);
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string name = entry.path().filename().string();
-    if (names != nullptr && !names->contains(name) && entry.path().extension() != ".h") continue;
-    fs::copy_file(entry.path(), to / name, fs::copy_options::overwrite_existing, error);
+  std::error_code unreadable;
+  const std::vector<fs::path> files = entries_of(from, unreadable);
+  if (unreadable) throw InputError(from.string(), "cannot be read: " + unreadable.message());
+  for (const fs::path& file : files) {
+    if (!fs::is_regular_file(file)) continue;
+    const std::string name = file.filename().string();
+    if (names != nullptr && !names->contains(name) && file.extension() != ".h") continue;
+    fs::copy_file(file, to / name, fs::copy_options::overwrite_existing, error);
     if (error) break;
   }
   if (error) throw InputError(to.string(), "cannot be written: " + error.message());

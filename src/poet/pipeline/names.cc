@@ -1,8 +1,7 @@
 #include "poet/pipeline/names.h"
 
-#include <sstream>
-
 #include "poet/base/parse_amounts.h"
+#include "poet/base/text.h"
 
 namespace poet {
 
@@ -52,8 +51,8 @@ std::map<std::string, Shape> input_shapes_of(const std::string& place,
     if (equals == std::string::npos || equals == 0)
       throw InputError(place, fmt::format("\"{}\" is not NAME=1x3x224x224", text));
     Shape shape;
-    std::istringstream list(text.substr(equals + 1));
-    for (std::string size; std::getline(list, size, 'x');) shape.push_back(parse_count(place, size));
+    for (const std::string& size : pieces_of(text.substr(equals + 1), 'x'))
+      shape.push_back(parse_count(place, size));
     if (shape.empty()) throw InputError(place, fmt::format("\"{}\" gives no sizes", text));
     if (!shapes.emplace(text.substr(0, equals), shape).second)
       throw InputError(place, fmt::format("two shapes for \"{}\"", text.substr(0, equals)));

@@ -5,11 +5,11 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "poet/autodiff/mixed_precision.h"
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/operators/schema.h"
@@ -114,12 +114,10 @@ ImportedModel import_network(const NetworkSpec& spec) {
 }
 
 bool matches(const std::string& patterns, const std::string& name) {
-  std::istringstream list(patterns);
-  std::string pattern;
-  while (std::getline(list, pattern, ',')) {
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
-  }
-  return false;
+  const std::vector<std::string> list = pieces_of(patterns, ',');
+  return std::any_of(list.begin(), list.end(), [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
 }
 
 void refuse_changes(const NetworkSpec& spec, bool batch_of_one_is_fine, const std::string& why) {

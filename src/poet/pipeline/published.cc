@@ -11,6 +11,7 @@
 
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/cost/instance_json.h"
 
 namespace poet {
@@ -19,11 +20,10 @@ namespace fs = std::filesystem;
 
 std::vector<PublishedName> published_instances() {
   std::vector<PublishedName> names;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(data_dir() / "published", error)) {
-    const std::string stem = entry.path().stem().string();
+  for (const fs::path& file : entries_of(data_dir() / "published")) {
+    const std::string stem = file.stem().string();
     const std::size_t dot = stem.find('.');
-    if (entry.path().extension() != ".json" || dot == std::string::npos) continue;
+    if (file.extension() != ".json" || dot == std::string::npos) continue;
     names.push_back({stem.substr(0, dot), stem.substr(dot + 1)});
   }
   std::sort(names.begin(), names.end(), [](const PublishedName& a, const PublishedName& b) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cctype>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
 #include "poet/base/temporary_folder.h"
+#include "poet/base/text.h"
 #include "poet/base/write_file.h"
 
 namespace poet {
@@ -57,9 +59,8 @@ std::vector<std::string> environment() {
 
 /// In one line, the first that says something.
 std::string first_message(const fs::path& folder) {
-  std::istringstream lines(read_file(folder / "messages"));
   std::string message;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string& line : pieces_of(read_file(folder / "messages"), '\n')) {
     line.erase(0, line.find_first_not_of(" \t^"));
     if (line.find("line ") != std::string::npos) return line;
     if (message.empty()) message = line;
@@ -71,11 +72,10 @@ std::string first_message(const fs::path& folder) {
 
 bool has_gnuplot() {
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0) return true;
-  }
-  return false;
+  const std::vector<std::string> folders = pieces_of(path == nullptr ? "" : path, ':');
+  return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
+    return access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0;
+  });
 }
 
 std::string run_gnuplot(const std::string& script) {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <cstddef>
-#include <sstream>
 #include <utility>
 
+#include "poet/base/text.h"
 #include "poet/report/gnuplot.h"
 #include "poet/report/history.h"
 #include "poet/report/table.h"
@@ -52,8 +52,8 @@ void Page::title(const std::vector<std::string>& lines) {
   const int letters = static_cast<int>((kWidth - 12) / (kTextLetter * kFont));
   int count = 0;
   for (const std::string& line : lines) {
-    std::istringstream pieces(wrapped(line, letters, 0));
-    for (std::string piece; std::getline(pieces, piece) && count < kTitleLines; ++count) {
+    for (const std::string& piece : pieces_of(wrapped(line, letters, 0), '\n')) {
+      if (count++ == kTitleLines) return;
       title_.push_back(text(printable(piece, static_cast<std::size_t>(letters) + 2), kWidth / 2,
                             at_ + kLine / 2, "center", kFont));
       at_ += kLine;

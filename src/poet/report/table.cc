@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
-#include <sstream>
 
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 
 namespace poet {
 namespace {
@@ -15,17 +15,14 @@ namespace {
 constexpr int kNarrowestWords = 30;  // of a last column of words
 constexpr std::size_t kShortestName = 16;
 
-/// Whether at most four letters stand next in `words`, as a unit does: "KiB),".
-bool next_is_short_word(std::istringstream& words) {
-  const std::istringstream::pos_type here = words.tellg();
-  std::string next;
-  const bool found = static_cast<bool>(words >> next);
+/// Of at most four letters, as units are: "KiB),".
+bool is_short_word(const std::string& word) {
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
-  const bool is_short =
-      found && is_letter(next.front()) && std::count_if(next.begin(), next.end(), is_letter) <= 4;
-  words.clear();
-  words.seekg(here);
-  return is_short;
+  return is_letter(word.front()) && std::count_if(word.begin(), word.end(), is_letter) <= 4;
+}
+
+bool ends_in_digit(const std::string& word) {
+  return std::isdigit(static_cast<unsigned char>(word.back())) != 0;
 }
 
 }  // namespace
@@ -150,17 +147,14 @@ std::string shortened(const std::string& text, std::size_t width_limit) {
 }
 
 std::string wrapped(const std::string& text, int width_limit, int indent) {
-  std::istringstream words(text);
+  const std::vector<std::string> words = words_of(text);
   std::string out;
-  std::string word;
   std::size_t column = 0;
-  while (words >> word) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word = words[i];
     // A number and its unit stay on one line.
-    std::string unit;
-    while (std::isdigit(static_cast<unsigned char>(word.back())) != 0 && next_is_short_word(words) &&
-           words >> unit) {
-      word += " " + unit;
-    }
+    while (ends_in_digit(word) && i + 1 < words.size() && is_short_word(words[i + 1]))
+      word += " " + words[++i];
     if (column > 0 && column + 1 + columns_of(word) > static_cast<std::size_t>(width_limit)) {
       out += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
       column = 0;

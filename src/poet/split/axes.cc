@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "poet/base/text.h"
 #include "poet/graph/operators/schema.h"
 
 namespace poet::splitting {
@@ -174,8 +174,7 @@ class Reader {
 
   /// Whether the schema names the label among its parts, and with a plus.
   [[nodiscard]] std::pair<bool, bool> named_part(const std::string& name) const {
-    std::istringstream words{std::string(schema_.parts)};
-    for (std::string word; words >> word;) {
+    for (std::string& word : words_of(schema_.parts)) {
       const bool plus = word.front() == '+';
       if (plus) word.erase(0, 1);
       const bool several = (word == kSeveral || word == "~") && name.starts_with(kSeveral);

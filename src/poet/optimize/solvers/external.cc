@@ -7,9 +7,9 @@
 #include <cstring>
 #include <fstream>
 #include <istream>
-#include <sstream>
 
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/solvers/command.h"
 
@@ -197,8 +197,7 @@ ExternalModel read_head(std::istream& in, const std::string& place) {
       external.timing =
           rest == " relaxed" ? rows::TransferTiming::relaxed : rows::TransferTiming::conservative;
     } else if (after(line, kStagesHead, rest)) {
-      std::istringstream stages(rest);
-      for (int stage = 0; stages >> stage;) external.exact_stages.insert(stage);
+      for (const std::string& stage : words_of(rest)) external.exact_stages.insert(std::atoi(stage.c_str()));
     } else if (after(line, kModelHead, rest) && !rest.empty()) {
       external.fingerprint = rest.substr(1);
     }

@@ -128,6 +128,7 @@ void write_mps(std::ostream& out, const Model& model, const ColumnNames& names,
 void write_mps_file(const std::string& file, const Model& model, const ColumnNames& names,
                     const std::vector<std::string>& comments) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // as where there is no memory
   write_mps(out, model, names, comments);
   write_file(file, out.str());
 }

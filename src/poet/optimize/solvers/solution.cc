@@ -3,25 +3,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <istream>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/optimize/solvers/mps.h"
 
 namespace poet {
 namespace {
 
 using Words = std::vector<std::string>;
-
-Words words_of(const std::string& line) {
-  Words words;
-  std::istringstream text(line);
-  for (std::string word; text >> word;) words.push_back(word);
-  return words;
-}
 
 bool starts_with(const std::string& text, std::string_view start) { return text.rfind(start, 0) == 0; }
 

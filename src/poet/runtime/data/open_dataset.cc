@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/runtime/data/formats.h"
 
 namespace poet::runtime {
@@ -39,10 +40,10 @@ void check_integers(const Dataset& data, const Inputs& inputs) {
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;
   if (!fs::is_directory(folder)) return files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+  std::error_code error;
+  for (fs::path& entry : entries_of(folder, error))
+    if (fs::is_regular_file(entry)) files.push_back(std::move(entry));
+  if (error) throw fs::filesystem_error("cannot be read", folder, error);
   return files;
 }
 

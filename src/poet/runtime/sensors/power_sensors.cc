@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "poet/base/folder.h"
 #include "poet/runtime/sensors/energy_sensor.h"
 #include "poet/runtime/sensors/small_file.h"
 
@@ -73,14 +74,6 @@ class PowerSensors : public EnergySensor {
   std::optional<Reading> last_;
 };
 
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::error_code none;
-  std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder, none)) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
-
 /// "power3_input" -> "3", for the prefix "power".
 std::optional<std::string> channel_number(const fs::path& file, const std::string& prefix) {
   const std::string name = file.filename().string();
@@ -96,7 +89,7 @@ std::optional<std::string> channel_number(const fs::path& file, const std::strin
 std::vector<PowerChannel> channels_of_chip(const fs::path& folder) {
   const std::string chip = read_small_file(folder / "name").value_or("unnamed");
   std::vector<PowerChannel> channels;
-  const std::vector<fs::path> files = sorted_entries(folder);
+  const std::vector<fs::path> files = entries_of(folder);
   for (const fs::path& file : files) {
     const std::optional<std::string> number = channel_number(file, "power");
     if (!number) continue;
@@ -143,7 +136,7 @@ bool measures_everything(const std::string& label) {
 
 std::vector<PowerChannel> hwmon_channels(const fs::path& root) {
   std::vector<PowerChannel> channels;
-  for (const fs::path& folder : sorted_entries(root / "class/hwmon")) {
+  for (const fs::path& folder : entries_of(root / "class/hwmon")) {
     // Older drivers keep their files one folder further down.
     std::vector<PowerChannel> found = channels_of_chip(folder);
     if (found.empty()) found = channels_of_chip(folder / "device");
@@ -154,9 +147,9 @@ std::vector<PowerChannel> hwmon_channels(const fs::path& root) {
 
 std::vector<PowerChannel> iio_channels(const fs::path& root) {
   std::vector<PowerChannel> channels;
-  for (const fs::path& folder : sorted_entries(root / "bus/iio/devices")) {
+  for (const fs::path& folder : entries_of(root / "bus/iio/devices")) {
     const std::string chip = read_small_file(folder / "name").value_or("unnamed");
-    for (const fs::path& file : sorted_entries(folder)) {
+    for (const fs::path& file : entries_of(folder)) {
       const std::optional<std::string> number = channel_number(file, "in_power");
       if (!number) continue;
       const std::string label =

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "poet/base/folder.h"
 #include "poet/runtime/sensors/energy_sensor.h"
 #include "poet/runtime/sensors/small_file.h"
 
@@ -60,14 +61,11 @@ bool adds_up(const std::string& name) { return name.starts_with("package") || na
 }  // namespace
 
 std::unique_ptr<EnergySensor> open_rapl(const fs::path& root) {
-  std::error_code none;
   std::vector<Counter> counters;
   std::vector<std::string> names;
-  std::set<fs::path> zones;
-  // Not intel-rapl-mmio:*, which shows the same package by another way.
-  for (const auto& entry : fs::directory_iterator(root / "class/powercap", none))
-    if (entry.path().filename().string().starts_with("intel-rapl:")) zones.insert(entry.path());
-  for (const fs::path& zone : zones) {
+  for (const fs::path& zone : entries_of(root / "class/powercap")) {
+    // Not intel-rapl-mmio:*, which shows the same package by another way.
+    if (!zone.filename().string().starts_with("intel-rapl:")) continue;
     const std::string name = read_small_file(zone / "name").value_or("");
     if (!adds_up(name)) continue;
     const std::optional<std::int64_t> range = read_number(zone / "max_energy_range_uj");

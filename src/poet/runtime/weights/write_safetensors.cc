@@ -13,6 +13,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/base/folder.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/weights/safetensors_header.h"
 
@@ -92,10 +93,7 @@ bool is_draft(const fs::path& candidate, const fs::path& file) {
 
 /// Removes the drafts of `file` that no process has locked: those who wrote them were killed.
 void remove_abandoned_drafts(const fs::path& file) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder_of(file), error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path& draft = entry->path();
+  for (const fs::path& draft : entries_of(folder_of(file))) {
     std::error_code ignored;
     if (!is_draft(draft, file) || !fs::is_regular_file(fs::symlink_status(draft, ignored))) continue;
     const Descriptor opened(::open(draft.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/frontend/onnx/read/control_flow.h"
 #include "poet/frontend/onnx/read/model_proto.h"
 #include "poet/frontend/onnx/read/protobuf.h"
@@ -19,9 +19,8 @@ namespace {
 using Proto = ::onnx::TensorProto;
 
 std::string one_line(const std::string& text) {
-  std::istringstream words(text);
   std::string line;
-  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  for (const std::string& word : words_of(text)) line += (line.empty() ? "" : " ") + word;
   return line;
 }
 
