@@ -133,6 +133,7 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
   OpId& binding = made.outcome.explanation.binding_op;
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
   if (binding.valid()) binding = loads.original[binding];
+  made.outcome.explanation.least_deadline.reset();  // of a schedule whose loads may end later
   if (made.plan.steps.empty()) return made;
   made.plan = without(made.plan);
   if (made.placed) {

@@ -13,6 +13,7 @@
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"
 #include "poet/optimize/certificate.h"
+#include "poet/optimize/explain.h"
 #include "poet/optimize/large.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/problem/problem.h"
@@ -144,8 +145,9 @@ class BestResidence {
     one.choose_paged = false;
     one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
     const bool reasons = request_.options.explain && has_homes;
+    const Stop quickly = stop_.at_most(seconds_for_reason(request_.options));
     const std::optional<Bytes> enough =
-        reasons ? quick_least_ram(all_paged_, request_.limits, floor, stop_) : std::nullopt;
+        reasons ? quick_least_ram(all_paged_, request_.limits, floor, quickly) : std::nullopt;
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
     result.paged = with_rows(has_homes ? all_ : PagedSet());

@@ -146,6 +146,32 @@ TEST(Solve, InfeasibleDeadlineNamesTheLeastOne) {
   EXPECT_EQ(poet(arguments + option + " " + value).exit_code, 0) << value;
 }
 
+// Parameters have to leave RAM, which takes longer than the ops: a plan is known that has them home by then.
+TEST(Solve, ADeadlineThatIsNamedIsKeptWithParametersOnStorageToo) {
+  const std::string arguments =
+      "solve --quiet --model linear --platform m0 --ram-budget 24KiB --split 128 --time-limit 5 --json ";
+  const Json late = poet(arguments + "--deadline 1s").json();
+  EXPECT_EQ(late["status"], "infeasible");
+  const std::string way = late["explanation"]["way_out"][0].get<std::string>();
+  ASSERT_TRUE(contains(way, "--deadline ")) << way;
+  EXPECT_EQ(poet(arguments + way.substr(0, way.find(" ("))).exit_code, 0) << way;
+}
+
+TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
+  const std::string arguments =
+      "solve --quiet --model linear --platform m4 --time-limit 5 --json --batch-size ";
+  const Json large = poet(arguments + "4000").json();
+  EXPECT_EQ(large["status"], "infeasible");
+  const Json& ways = large["explanation"]["way_out"];
+  const auto way = std::find(ways.begin(), ways.end(), "--batch-size 2000");
+  EXPECT_NE(way, ways.end()) << ways;
+  for (const Json& other : ways)  // more RAM than the device has is more than a budget
+    if (contains(other.get<std::string>(), "--ram-budget")) {
+      EXPECT_TRUE(contains(other.get<std::string>(), "--beyond-device-ram")) << other;
+    }
+  EXPECT_EQ(poet(arguments + "2000").exit_code, 0);
+}
+
 TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
   // 43,590 parameters of 4 bytes are 174,360 bytes.
   const std::string arguments = "solve --quiet --model linear --platform m4 --ram-budget 20KB --split off ";

@@ -147,6 +147,19 @@ TEST(Pose, ComparesNoMoreOpsThanThereIsTimeFor) {
   EXPECT_EQ(part(), Bytes(16 * 1024));
 }
 
+// No parts fit beside parameters that are larger than the budget: those that say so are few.
+TEST(Pose, PartsThatCannotFitAreNoMoreThanThereIsTimeFor) {
+  const NetworkSpec network{BuiltInNetwork{"resnet14_cifar", std::nullopt}, {}, {}, {}};
+  Policy policy;
+  policy.split = {true, {}, quick_energy};
+  policy.split.compared_ops = 5'000;
+  policy.ram.bytes = Bytes(100'000);
+  const Posed posed = pose(network, {"m4", std::nullopt}, policy);
+  EXPECT_GT(posed.workload.instance.costs.persistent, Bytes(100'000));
+  EXPECT_LE(posed.workload.instance.graph.ops.size(), 5'000U);
+  EXPECT_TRUE(posed.workload.part);
+}
+
 // Of the parameters that could be paged there most would write too much home; few are that do not.
 TEST(Pose, APlanWritesNoMoreThanItMay) {
   const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};

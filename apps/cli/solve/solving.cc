@@ -94,11 +94,17 @@ std::vector<OtherWay> ways_to_more_mechanisms(const ProblemOptions& options, con
   return ways;
 }
 
+/// Halves, halves of these, and so on, without those with which the largest op still needs too much if what
+/// it needs shrinks with the batch.
 std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Solving& how,
                                         const Solved& solved) {
   std::vector<OtherBatch> batches;
   if (!solved.workload.device) return batches;
-  for (std::int64_t size = solved.request.instance.batch_size / 2; size >= 1; size /= 2) {
+  const std::int64_t whole = solved.request.instance.batch_size;
+  const auto budget = static_cast<double>(solved.request.limits.ram_budget.value());
+  const auto floor = static_cast<double>(solved.figures.floor.bytes().value());
+  for (std::int64_t size = whole / 2; size >= 1; size /= 2) {
+    if (floor * static_cast<double>(size) / static_cast<double>(whole) > budget) continue;
     NetworkSpec network = network_spec(options.input);
     network.batch_size = size;
     batches.push_back({size, [&options, &how, network] {

@@ -35,15 +35,16 @@ class Ways {
     const Elsewhere& elsewhere = elsewhere_;
     for (const OtherWay& other : elsewhere.ways)
       if (has_plan(other.pose)) ways_.others.push_back(other.way);
+    const std::optional<DeviceProfile>& device = solved_.workload.device;
+    const bool has_all_ram = device && given_.ram_budget >= device->ram;
+    if (has_all_ram) try_batches();  // first, as more RAM is another device
     if (elsewhere.any_written) try_writing(elsewhere.any_written);
     if (!deadline_hopeless(solved_)) try_enough_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
     if (!deadline_hopeless(solved_)) try_less_ram();  // for which there may be no time left
     try_on_time();
     if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
-    const auto batch = std::find_if(elsewhere.batches.begin(), elsewhere.batches.end(),
-                                    [&](const OtherBatch& other) { return has_plan(other.pose); });
-    if (batch != elsewhere.batches.end()) ways_.batch_size = batch->batch_size;
+    if (!has_all_ram) try_batches();
     return std::move(ways_);
   }
 
@@ -76,6 +77,13 @@ class Ways {
   }
 
   [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) { return plan_of(pose).has_value(); }
+
+  void try_batches() {
+    const std::vector<OtherBatch>& batches = elsewhere_.batches;
+    const auto batch = std::find_if(batches.begin(), batches.end(),
+                                    [&](const OtherBatch& other) { return has_plan(other.pose); });
+    if (batch != batches.end()) ways_.batch_size = batch->batch_size;
+  }
 
   /// What whoever asks with these limits is given.
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
@@ -111,8 +119,9 @@ class Ways {
     return std::max(floor, solved_.result.outcome.explanation.least_ram.value_or(floor));
   }
 
-  /// Found at once.
+  /// Found at once. In other parts keeping everything may take more than in these.
   void try_enough_ram() {
+    if (works_with(solved_.figures.keep_all.peak_ram)) return;
     works_with(enough_ram());
     if (least_ram() > enough_ram() && !ways_.ram) works_with(least_ram());
   }

@@ -35,6 +35,18 @@ const char* beyond_device(const Solved& solved, Bytes ram) {
   return device && ram > device->ram ? " --beyond-device-ram" : "";
 }
 
+/// Where nothing that was tried has a plan, or nothing could be in the time.
+std::string in_general_terms(const Solved& solved) {
+  const std::optional<DeviceProfile>& device = solved.workload.device;
+  const bool has_all = device && solved.request.limits.ram_budget >= device->ram;
+  const std::string ram = !has_all                                 ? "a larger --ram-budget"
+                          : solved.request.instance.batch_size > 1 ? "a smaller --batch-size"
+                                                                   : "a device with more RAM";
+  if (!deadline_hopeless(solved)) return ram;
+  return ram_hopeless(solved) ? ram + " together with a later deadline, or none"
+                              : "a later deadline, or none";
+}
+
 }  // namespace
 
 std::string why_not(const Solved& solved) {
@@ -97,15 +109,10 @@ std::vector<std::string> ways_out(const Solved& solved) {
   }
   const std::optional<Bytes> least = solved.result.outcome.explanation.least_ram;
   if (least && least != found.ram && solved.workload.part && knows_a_little_more_ram(solved))
-    ways.push_back(
-        {more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value())),
-         fmt::format("--ram-budget {} --split {}", least->value(), solved.workload.part->value())});
-  if (ways.empty()) {
-    const bool later = deadline_hopeless(solved);
-    add(!later                 ? "a larger --ram-budget"
-        : ram_hopeless(solved) ? "a larger --ram-budget together with a later deadline, or none"
-                               : "a later deadline, or none");
-  }
+    ways.push_back({more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value())),
+                    fmt::format("--ram-budget {}{} --split {}", least->value(), beyond_device(solved, *least),
+                                solved.workload.part->value())});
+  if (ways.empty()) add(in_general_terms(solved));
 
   std::stable_sort(ways.begin(), ways.end(),
                    [](const WayOut& a, const WayOut& b) { return a.change < b.change; });

@@ -125,7 +125,7 @@ bool Granularity::too_many(Bytes part) const { return ops_in_parts(training_, pa
 
 Bytes Granularity::finest() const {
   Bytes part = kLeastToSaySo;
-  while (too_many(part)) part = part * 2;
+  while (too_many(part) || ops_in_parts(training_, part) > splitting_.compared_ops) part = part * 2;
   return part;
 }
 
