@@ -90,9 +90,10 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "of the ops: given (default), the network's; best: also one of less RAM, which takes a quarter of "
       "the time, and the better plan of the two; its bound holds for every order",
       "given|best");
-  add_effort_options(
-      parser, options,
-      "of the solver on this machine (default 2min); without an answer about 1 s more, to say why");
+  add_effort_options(parser, options,
+                     "of the solver on this machine (default 2min); without an answer as much again, some 5 "
+                     "s at most, to try "
+                     "what would help");
   group.option(
       "--solver", options.solver,
       "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
