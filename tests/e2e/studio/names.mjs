@@ -3,10 +3,16 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 
+/** One of the server in which nothing runs. */
+async function emptyPage(context) {
+  context.expected.push(/404/); // it has no icon
+  await context.serve();
+  return context.open("", {}, `${context.url}/report/amounts.js`);
+}
+
 /** Of a name what tells it from others stays: the number of the layer, and the part. */
 export async function namesKeepLayerAndPart(context) {
-  await context.serve();
-  const page = await context.open("", {}, `${context.url}/report/amounts.js`); // nothing runs there
+  const page = await emptyPage(context);
   const examples = [
     ["fc4[0:8]", 8, "fc4[0:8]"],
     ["relu4[40:80]", 11, "relu4…0:80]"],
@@ -29,8 +35,7 @@ export async function namesKeepLayerAndPart(context) {
 
 /** Marks are round in one unit, and no two read alike. */
 export async function marksOfBytesAreRound(context) {
-  await context.serve();
-  const page = await context.open("", {}, `${context.url}/report/amounts.js`); // nothing runs there
+  const page = await emptyPage(context);
   const said = await page.evaluate(async () => {
     const { byteMarks, useUnitsOf } = await import("/report/amounts.js");
     const marks = (budget, low, high, most) => {
