@@ -10,6 +10,7 @@ import {
   legendAbove,
   lines,
   margins,
+  moreLegend,
   narrow,
   stopMark,
   tipText,
@@ -43,10 +44,11 @@ export function lanesOption(view, model) {
         (item) => tip(model, item),
       ),
     );
-  const option = common(view, margins(40, 34), { description: lanesWords(model) });
+  const names = series.map((one) => one.name);
+  const option = common(view, margins(40 + moreLegend(names), 34), { description: lanesWords(model) });
   return {
     ...option,
-    legend: legendAbove(series.map((one) => one.name)),
+    legend: legendAbove(names),
     yAxis: {
       type: "category",
       inverse: true,
@@ -79,22 +81,56 @@ function waitTip(model, wait) {
 
 // --- energy ---
 
-// [name, its colour in COLOUR, its part of the figures, whether it is left out where there is none]
-const ENERGY = [
+// [name, its colour in COLOUR, its part of the figures]
+const COMPUTE = [
   ["compute, first time", "first", (figures) => figures.compute - figures.recompute],
   ["recompute", "again", (figures) => figures.recompute],
-  ["page in", "in", (figures) => figures.page_in - figures.load],
-  ["page out", "out", (figures) => figures.page_out - figures.home],
-  ["load parameters", "load", (figures) => figures.load, true],
-  ["parameters to home", "home", (figures) => figures.home, true],
-  ["idle", "wait", (figures) => figures.idle],
 ];
-export const energyParts = (models) =>
-  ENERGY.filter(([, , part, only]) => !only || models.some((model) => part(model.figures) > 0)).map(
-    ([name, colour, part]) => [name, colour, part],
-  );
+const PAGING = [
+  ["page in", "in", (figures) => figures.page_in],
+  ["page out", "out", (figures) => figures.page_out],
+];
+const IDLE = ["idle", "wait", (figures) => figures.idle];
+// Where parameters live on storage, paging in and out is of two kinds: "page in: parameters" is a part of "page in".
+const PAGED = {
+  "page in": [
+    ["page in: parameters", "load", (figures) => figures.load],
+    ["page in: other values", "in", (figures) => figures.page_in - figures.load],
+  ],
+  "page out": [
+    ["page out: parameters", "home", (figures) => figures.home],
+    ["page out: other values", "out", (figures) => figures.page_out - figures.home],
+  ],
+};
+
+const pagesParameters = (models) =>
+  models.some(({ figures }) => figures.load > 0 || figures.home > 0);
+
+/** What the energy is the sum of. */
+export const energyParts = (models) => [
+  ...COMPUTE,
+  ...PAGING.flatMap((one) => (pagesParameters(models) ? PAGED[one[0]] : [one])),
+  IDLE,
+];
+
+/** The same for a table: what a row is a part of stands above it. [name, colour, part of the figures, whether it is a part of
+    another row] */
+export const energyRows = (models) => [
+  ...COMPUTE,
+  ...PAGING.flatMap(([name, colour, part]) =>
+    pagesParameters(models)
+      ? [[name, "", part], ...PAGED[name].map((one) => [...one, true])]
+      : [[name, colour, part]],
+  ),
+  IDLE,
+];
+
+/** How high the chart of the energy is. */
+export const energyHeight = (models) =>
+  70 + 44 * models.length + moreLegend(energyParts(models).map(([name]) => name));
 
 export function energyOption(models) {
+  const names = energyParts(models).map(([name]) => name);
   const most = Math.max(...models.map((model) => model.figures.energy));
   return {
     animation: false,
@@ -105,8 +141,8 @@ export function energyOption(models) {
       },
     },
     textStyle: { color: COLOUR.ink, fontFamily: "system-ui, sans-serif" },
-    grid: margins(32, 30),
-    legend: { ...legendAbove(energyParts(models).map(([name]) => name)), selectedMode: false },
+    grid: margins(32 + moreLegend(names), 30),
+    legend: { ...legendAbove(names), selectedMode: false },
     tooltip: {
       confine: true,
       formatter: (params) =>
@@ -119,6 +155,7 @@ export function energyOption(models) {
       type: "value",
       min: 0,
       max: most > 0 ? most : 1,
+      splitNumber: narrow() ? 3 : 5,
       axisLabel: {
         formatter: (x) => joules(x, 3),
         showMaxLabel: false,
@@ -132,7 +169,7 @@ export function energyOption(models) {
       inverse: true,
       data: models.map((model) => (models.length > 1 ? model.title : "energy")),
       axisTick: { show: false },
-      axisLabel: { width: narrow() ? 78 : 160, overflow: "truncate", color: COLOUR.ink },
+      axisLabel: { width: margins(0, 0).left - 10, overflow: "truncate", color: COLOUR.ink },
     },
     series: energyParts(models).map(([name, colour, part]) => ({
       type: "bar",
@@ -145,7 +182,7 @@ export function energyOption(models) {
         show: true,
         color: inkOn(colour),
         fontSize: 12,
-        formatter: ({ value }) => (most > 0 && value / most > 0.09 ? joules(value, 3) : ""),
+        formatter: ({ value }) => (most > 0 && value / most > (narrow() ? 0.2 : 0.09) ? joules(value, 3) : ""),
       },
     })),
   };

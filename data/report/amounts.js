@@ -33,6 +33,9 @@ const TIME_UNITS = [
   ["s", 1],
 ];
 
+/** Digits of what is round already, marks of axes say: all that it has. */
+export const EXACT = 10;
+
 export function significant(number, digits) {
   if (number === 0) return "0";
   const exponent = Number(number.toExponential(digits - 1).split("e")[1]);
@@ -53,6 +56,22 @@ export const counted = (number, noun) => `${count(number)} ${noun}${number === 1
 export const bytes = (value, digits = 4) =>
   Math.abs(value) < 1e4 ? count(value) + " B" : withUnit(value, digits, byteUnits, "B");
 export const joules = (value, digits = 4) => withUnit(value, digits, ENERGY_UNITS, "J");
+
+/** Marks for an axis of bytes from `low` to `high`, about `most`: 1, 2 or 5 times a power of ten of one unit, which all of them
+    have: 5 KiB, 10 KiB. { values, text(value) } */
+export function byteMarks(low, high, most) {
+  let unit = ["B", 1];
+  for (const one of byteUnits) if (high >= 2 * one[1]) unit = one;
+  const [name, size] = unit;
+  const rough = (high - low) / size / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const nice = [1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) * power;
+  const step = size === 1 ? Math.max(1, nice) : nice;
+  const values = [];
+  for (let i = Math.ceil((low / size / step) * (1 - 1e-12)); i * step * size <= high; ++i)
+    values.push(i * step * size);
+  return { values, text: (value) => (value === 0 ? "0 B" : `${significant(value / size, EXACT)} ${name}`) };
+}
 
 export function seconds(value, digits = 4) {
   if (Math.abs(value) >= 7200) return withUnit(value, digits, [["h", 3600]], "h");

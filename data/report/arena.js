@@ -10,6 +10,7 @@ import {
   legendAbove,
   lines,
   margins,
+  moreLegend,
   start,
   stopMark,
   tipText,
@@ -39,10 +40,11 @@ export function arenaOption(view, model) {
   const lots = lotsOf(model);
   const series = byClass(model, lots).map(([name, colour, own]) => land(view, model, name, colour, own));
   const room = model.ram_budget - model.persistent;
-  const option = common(view, margins(40, 34), { description: arenaWords(model) });
+  const names = series.map((one) => one.name);
+  const option = common(view, margins(40 + moreLegend(names), 34), { description: arenaWords(model) });
   return {
     ...option,
-    legend: legendAbove(series.map((one) => one.name)),
+    legend: legendAbove(names),
     yAxis: byteAxis(0, view.arenaMax, "address"),
     series: [
       ...series,

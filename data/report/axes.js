@@ -1,6 +1,6 @@
 // What all charts share: colours, margins, axes, bars, tooltips.
 
-import { bytes, count, escaped, seconds, significant } from "./amounts.js";
+import { byteMarks, count, escaped, seconds, significant } from "./amounts.js";
 import { rectangles } from "./many.js";
 
 // Told apart by the colour-blind (after Okabe and Ito) and, by their lightness, in print.
@@ -72,9 +72,16 @@ export const inkOn = (colour) =>
 /** How wide charts are; for whoever lays them out to say. */
 export const layout = { width: () => window.innerWidth };
 export const narrow = () => layout.width() < 600;
+/** Pixels beside an axis of names; charts that share a page with others have less. */
+const beside = () => (narrow() ? Math.max(86, Math.round(0.28 * layout.width())) : 178);
+/** A name as an axis has it: { fontSize, most letters }. */
+export function nameRoom() {
+  const fontSize = narrow() ? 10 : 11;
+  return { fontSize, most: Math.floor((beside() - 8) / (0.61 * fontSize)) };
+}
 // The same left and right for all charts, so that moments are above one another.
 export const margins = (top, bottom) => ({
-  left: narrow() ? 86 : 178,
+  left: beside(),
   right: narrow() ? 30 : 46,
   top,
   bottom,
@@ -145,23 +152,25 @@ export function common(view, grid, extra) {
   };
 }
 
+/** Where an axis of bytes has its marks, and how they read. */
+export function byteTicks(min, max, most) {
+  const { values, text } = byteMarks(min, max, most);
+  return {
+    axisTick: { customValues: values },
+    axisLabel: { customValues: values, formatter: text, hideOverlap: true, color: COLOUR.soft },
+  };
+}
+
 export function byteAxis(min, max, title) {
   return {
     type: "value",
     min,
     max,
-    minInterval: 1,
     name: title,
     nameLocation: "middle",
     nameGap: narrow() ? 66 : 84,
     nameTextStyle: { color: COLOUR.soft },
-    axisLabel: {
-      formatter: (y) => bytes(y, digitsFor(max, max - min)),
-      showMaxLabel: false,
-      showMinLabel: min === 0,
-      hideOverlap: true,
-      color: COLOUR.soft,
-    },
+    ...byteTicks(min, max, 6),
     splitLine: { lineStyle: { color: COLOUR.line } },
   };
 }
@@ -246,6 +255,19 @@ export function lines(marks, upsideDown = false) {
   };
 }
 
+const legendGap = () => (narrow() ? 8 : 14);
+
+/** Pixels that a legend of these names takes below its first row, which charts have room for. */
+export function moreLegend(names) {
+  let [rows, x] = [1, 0];
+  for (const name of names) {
+    const width = 19 + 7 * name.length;
+    if (x > 0 && x + width > layout.width() - 20) [rows, x] = [rows + 1, 0];
+    x += width + legendGap();
+  }
+  return 20 * (rows - 1);
+}
+
 export const legendAbove = (names) => ({
   top: 4,
   left: 0,
@@ -253,7 +275,7 @@ export const legendAbove = (names) => ({
   icon: "rect",
   itemWidth: 14,
   itemHeight: 10,
-  itemGap: narrow() ? 8 : 14,
+  itemGap: legendGap(),
   data: names,
   textStyle: { color: COLOUR.ink },
 });
@@ -298,11 +320,28 @@ export const whenText = (model, item) => [
   ["lasts", seconds(item.t1 - item.t0)],
 ];
 
-/** A name in at most `most` characters: what tells names apart is often their end. */
+const ending = (text, most) => (text.length <= most ? text : `…${text.slice(text.length - most + 1)}`);
+
+/** The end of a name without its part; the number of its layer, "4.1" in "layer4.1.conv", stays if there is room for both. */
+function endOfLayer(name, most) {
+  const [word] = /[^.:]*\d(\.\d+)*/.exec(name) ?? [""];
+  const number = word.slice(word.search(/\d/));
+  if (name.length <= most || !word || name.search(/\d/) > name.length - most) return ending(name, most);
+  for (const kept of [word, number]) {
+    const before = name.startsWith(kept) ? "" : "…";
+    const room = most - before.length - kept.length - 1;
+    if (3 * room >= most) return `${before}${kept}…${name.slice(name.length - room)}`;
+  }
+  return ending(name, most);
+}
+
+/** A name in at most `most` characters: what tells names apart is their end. Of "layer1.conv[0:32]" the part, which is last, gives
+    way first, down to a third; layer_name() of poet/report/layer_name.h does the same. */
 export function shortened(name, most) {
   if (name.length <= most) return name;
-  const head = Math.floor((most - 1) * 0.4);
-  return name.slice(0, head) + "…" + name.slice(name.length - (most - 1 - head));
+  const [, layer, part] = /^([^[]*)(.*)$/s.exec(name);
+  const forPart = Math.min(part.length, Math.max(most - layer.length, Math.floor(most / 3)));
+  return endOfLayer(layer, most - forPart) + ending(part, forPart);
 }
 
 export function someNames(names, most) {

@@ -1,7 +1,7 @@
 // Plans as charts: their figures, a chart of each kind for each plan, and what moves them together. The page of `poet show` is
 // one board; so is what poet's server shows of a plan.
 
-import { energyOption, energyParts, lanesOption, lanesWords } from "./activity.js";
+import { energyHeight, energyOption, energyRows, lanesOption, lanesWords } from "./activity.js";
 import { joules, percent } from "./amounts.js";
 import { swatch, unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
@@ -120,7 +120,7 @@ function addCharts(board, panel, networks) {
       board,
       row,
       null,
-      () => 70 + 44 * models.length,
+      () => energyHeight(models),
       () => energyOption(models),
       "",
       false,
@@ -210,18 +210,19 @@ function energyTable(models) {
       element("th", { scope: "col" }, "share"),
     ]),
   );
-  const line = (name, colour, part) => {
+  const line = (name, colour, part, isPart) => {
     const cells = models.flatMap((m) => [
       element("td", {}, joules(part(m.figures))),
       element("td", {}, percent(m.figures.energy > 0 ? part(m.figures) / m.figures.energy : 0)),
     ]);
-    return element("tr", {}, element("th", { scope: "row" }, swatch(colour), name), ...cells);
+    const className = isPart ? "part" : "";
+    return element("tr", { className }, element("th", { scope: "row" }, swatch(colour), name), ...cells);
   };
   const table = element(
     "table",
     {},
     head,
-    ...energyParts(models).map((one) => line(...one)),
+    ...energyRows(models).map((one) => line(...one)),
     line("all", "", (figures) => figures.energy),
   );
   return element("div", { className: "scroll" }, table);

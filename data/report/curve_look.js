@@ -70,7 +70,7 @@ export function seriesOf(curve, spec) {
       type: style.dashed ? "dashed" : "solid",
     },
     ...(curve.below ? { areaStyle: { color: colourOf(style), opacity: 0.12, origin: "start" } } : {}),
-    ...(curve.faint ? { itemStyle: { ...look.itemStyle, opacity: 0.45 } } : {}),
+    ...(curve.faint ? { itemStyle: { ...look.itemStyle, opacity: 0.6 } } : {}),
     tooltip: { show: Boolean(style.marker) },
   };
 }
@@ -87,6 +87,7 @@ export function marksOf(marks) {
       silent: true,
       symbol: "none",
       animation: false,
+      z: 2, // below the points
       precision: -1,
       data: marks.map(({ x, y, text }) => ({
         ...(x === undefined ? { yAxis: y } : { xAxis: x }),

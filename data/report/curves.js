@@ -1,19 +1,30 @@
 // A chart of curves that can be zoomed: energy over RAM, say, a line per method, its points to be clicked.
 
-import { bytes, joules, percent, seconds, significant } from "./amounts.js";
-import { COLOUR, narrow, tipText } from "./axes.js";
+import { EXACT, bytes, joules, percent, seconds, significant } from "./amounts.js";
+import { COLOUR, byteTicks, narrow, tipText } from "./axes.js";
 import { marksOf, seriesOf } from "./curve_look.js";
 import { element } from "./plans.js";
 
+// Marks are round: with all their digits no two read alike, however far somebody zooms.
 const FORMATS = {
-  bytes: (x) => bytes(x, 3),
-  joules: (x) => joules(x, 4),
-  seconds: (x) => seconds(x, 3),
-  percent: (x) => percent(x / 100, 3),
-  number: (x) => significant(x, 4),
+  bytes: (x) => bytes(x, EXACT),
+  joules: (x) => joules(x, EXACT),
+  seconds: (x) => seconds(x, EXACT),
+  percent: (x) => percent(x / 100, EXACT),
+  number: (x) => significant(x, EXACT),
 };
 
-function axisOf(axis, isX) {
+const marksAtOnce = () => (narrow() ? 4 : 8);
+
+/** Marks of an axis of bytes, of the part of it that is shown; of others ECharts finds them. */
+function ticksOf(axis, { start, end }) {
+  const { min, max } = axis;
+  if (axis.format !== "bytes" || axis.log || !(max > min)) return {};
+  const at = (part) => min + ((max - min) * part) / 100;
+  return byteTicks(at(start), at(end), marksAtOnce());
+}
+
+function axisOf(axis, isX, zoom) {
   const format = FORMATS[axis.format] ?? FORMATS.number;
   return {
     type: axis.log ? "log" : "value",
@@ -33,8 +44,9 @@ function axisOf(axis, isX) {
       showMaxLabel: axis.log === true,
     },
     splitLine: { show: !isX, lineStyle: { color: COLOUR.line } },
-    splitNumber: narrow() ? 4 : 8,
+    splitNumber: marksAtOnce(),
     minorTick: { show: axis.log === true },
+    ...ticksOf(axis, zoom),
   };
 }
 
@@ -68,8 +80,8 @@ function optionOf(chart) {
       extraCssText: "max-width: 420px; white-space: normal; overflow-wrap: anywhere",
       formatter: ({ data }) => (data?.point ? tipText(...data.point.tip()) : ""),
     },
-    xAxis: axisOf(spec.x, true),
-    yAxis: axisOf(spec.y, false),
+    xAxis: axisOf(spec.x, true, chart.zoom.x),
+    yAxis: axisOf(spec.y, false, chart.zoom.y),
     dataZoom: [zoomOf("x", "xAxisIndex", chart.zoom.x), zoomOf("y", "yAxisIndex", chart.zoom.y)],
     series: [
       ...spec.curves.map((curve) => seriesOf(curve, spec)),
@@ -129,6 +141,8 @@ function begin(chart) {
   chart.drawn.on("click", ({ data }) => data?.point?.row !== undefined && chart.choose?.(data.point.row));
   chart.drawn.on("datazoom", () => {
     for (const { id, start, end } of chart.drawn.getOption().dataZoom) chart.zoom[id] = { start, end };
+    const { x, y } = chart.spec();
+    chart.drawn.setOption({ xAxis: ticksOf(x, chart.zoom.x), yAxis: ticksOf(y, chart.zoom.y) });
   });
 }
 

@@ -1,10 +1,11 @@
 // The training step as a picture: ops in layers, coloured by what becomes of their results. Parts of one op are one node.
 
 import { count } from "./amounts.js";
-import { COLOUR, inkOn, swatch } from "./axes.js";
+import { COLOUR, inkOn, shortened, swatch } from "./axes.js";
 import { isHome } from "./model.js";
 
 const SIZE = { width: 132, height: 24 };
+const READABLE = 0.8; // the scale from which names are
 const KINDS = [
   ["kept", "resident"],
   ["paged", "out"],
@@ -108,8 +109,9 @@ function fit(graph) {
   for (const [x] of graph.places) for (const side of [-0.5, 0.5]) reach(x + side * SIZE.width);
   for (const points of graph.lines) for (const [x] of points) reach(x);
   const width = Math.max(1, right - left);
-  graph.scale = Math.min(1, Math.max(0.1, clientWidth / (width + 20)));
-  graph.x = (clientWidth - graph.scale * width) / 2 - graph.scale * left;
+  // On a phone what can be read, from the left on; the rest comes by dragging, or by two fingers.
+  graph.scale = Math.min(1, Math.max(clientWidth < 480 ? READABLE : 0.1, clientWidth / (width + 20)));
+  graph.x = Math.max(5, (clientWidth - graph.scale * width) / 2) - graph.scale * left;
   graph.y = 10;
   graph.fitted = clientWidth;
   const bottom = graph.places.reduce((most, [, y]) => Math.max(most, y), 0) + SIZE.height / 2;
@@ -189,12 +191,9 @@ function draw(graph) {
     if (scale < 0.4) continue; // too small to read
     pen.fillStyle = inkOn(KINDS[node.kind][1]);
     const parts = node.ops.length > 1 ? ` ×${node.ops.length}` : "";
-    pen.fillText(ending(node.name, 21 - parts.length) + parts, x - SIZE.width / 2 + 5, y, SIZE.width - 10);
+    pen.fillText(shortened(node.name, 21 - parts.length) + parts, x - SIZE.width / 2 + 5, y, SIZE.width - 10);
   }
 }
-
-/** What tells names apart is their end. */
-const ending = (name, most) => (name.length <= most ? name : `…${name.slice(name.length - most + 1)}`);
 
 /** One of two fingers has moved: what is between them stays between them. */
 function pinch(graph, fingers, event, zoom) {

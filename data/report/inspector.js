@@ -4,6 +4,30 @@ import { bytes, count, joules, seconds } from "./amounts.js";
 import { isHome } from "./model.js";
 import { element } from "./plans.js";
 
+/** What somebody looks at: what was clicked last, if it can be seen, else what is in the middle. */
+function lookedAt(box) {
+  const clicked = document.activeElement;
+  const { top, bottom } = clicked.getBoundingClientRect();
+  const isSeen = bottom > 0 && top < window.innerHeight && clicked !== document.body && !box.contains(clicked);
+  return isSeen ? clicked : document.elementFromPoint(window.innerWidth / 4, window.innerHeight / 2);
+}
+
+/** Opens or closes the inspector. It makes the page narrower, and what is above what somebody looks at may become higher: that stays
+    where it is on the screen. */
+export function openInspector(box, open) {
+  const anchor = box.hidden === open ? lookedAt(box) : null;
+  const top = anchor?.getBoundingClientRect().top;
+  document.body.classList.toggle("inspecting", open);
+  box.hidden = !open;
+  let frames = 4; // charts follow the width a few frames later
+  const hold = () => {
+    if (anchor.isConnected)
+      window.scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
+    if (--frames > 0) requestAnimationFrame(hold);
+  };
+  if (anchor) hold();
+}
+
 /** Shows a value of a model in `box`; `of`: which plan, where there are several; `close`: what closing does. */
 export function inspect(box, model, value, { of = "", close }) {
   const [name, size, persistence] = model.values[value];

@@ -3,7 +3,7 @@
 import { useUnitsOf } from "./amounts.js";
 import { layout } from "./axes.js";
 import { followWidth, listenToPrint, makeBoard, mark, setMode } from "./board.js";
-import { inspect, valueNamed } from "./inspector.js";
+import { inspect, openInspector, valueNamed } from "./inspector.js";
 import { zoomTo } from "./linked.js";
 import { modelOf } from "./model.js";
 import { showMoment } from "./moment.js";
@@ -31,14 +31,9 @@ function chooseMode(mode) {
 
 const nameOf = (model) => (models.length > 1 ? model?.title : "");
 
-function openInspector(open) {
-  document.body.classList.toggle("inspecting", open);
-  $("inspector").hidden = !open;
-}
-
 function show(model, value) {
   mark(board, model, value);
-  openInspector(value !== undefined);
+  openInspector($("inspector"), value !== undefined);
   const close = () => change("tensor");
   if (value !== undefined) inspect($("inspector"), model, value, { of: nameOf(model), close });
 }
@@ -46,7 +41,7 @@ function show(model, value) {
 /** What is in RAM at a step of the plan that was clicked last. */
 function showStep(model, step) {
   mark(board, model, undefined);
-  openInspector(true);
+  openInspector($("inspector"), true);
   showMoment($("inspector"), model, step, {
     of: nameOf(model),
     close: () => change("moment"),

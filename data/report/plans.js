@@ -15,6 +15,21 @@ export function element(tag, given = {}, ...children) {
   return made;
 }
 
+/** A command, whose lines break before an option and never within its name. */
+export const commandElement = (command) =>
+  element(
+    "code",
+    {},
+    ...command.split(/( )/).map((word) => (word.startsWith("-") ? element("span", {}, word) : word)),
+  );
+
+/** What the verifier says, in the units of the page: "259896 bytes of RAM, over the budget of 256765". */
+const inUnits = (violation) =>
+  violation.replace(
+    /(\d+) bytes of RAM, over the budget of (\d+)/,
+    (_, ram, budget) => `${bytes(Number(ram))} of RAM, over the budget of ${bytes(Number(budget))}`,
+  );
+
 function tile(name, amount, beside = "", over = false) {
   return element(
     "div",
@@ -59,7 +74,7 @@ function verdict(model) {
   }
   block.className = "verdict invalid";
   block.setAttribute("role", "alert");
-  block.append(element("strong", {}, "✗ " + wrong[0]), wrong[1]);
+  block.append(element("strong", {}, "✗ " + wrong[0]), inUnits(wrong[1]));
   if (model.steps.length < model.planned)
     block.append(
       element(
@@ -107,7 +122,7 @@ function madeBy(model) {
       "p",
       { className: "made" },
       `Made by ${made.by}${when}`,
-      ...(made.command ? [": ", element("code", {}, made.command)] : []),
+      ...(made.command ? [": ", commandElement(made.command)] : []),
     ),
   ];
 }
@@ -153,22 +168,25 @@ function figuresOf(model) {
     ...(homes(model)
       ? [
           tile(
-            "parameter loads, to home",
-            `${count(movesOf(model, "l").length)}, ${count(movesOf(model, "h").length)}`,
-            `${bytes(model.values.slice(model.transient).reduce((sum, value) => sum + value[1], 0))} on storage`,
+            "parameters on storage",
+            bytes(model.values.slice(model.transient).reduce((sum, value) => sum + value[1], 0)),
+            counted(homes(model), "tensor"),
           ),
         ]
       : []),
     tile(
-      homes(model) ? "other page-ins, page-outs" : "page-ins, page-outs",
-      `${count(figures.page_ins - movesOf(model, "l").length)}, ${count(figures.page_outs - movesOf(model, "h").length)}`,
-      !model.channel.length
+      "page-ins, page-outs",
+      `${count(figures.page_ins)}, ${count(figures.page_outs)}`,
+      (homes(model)
+        ? `${count(movesOf(model, "l").length)}, ${count(movesOf(model, "h").length)} of parameters; `
+        : "") +
+      (!model.channel.length
         ? "no transfers"
         : model.semantics !== "device"
           ? "they take no time here"
           : figures.stalled > 0
             ? `${seconds(figures.stalled)} spent waiting`
-            : "nothing waits for them",
+            : "nothing waits for them"),
     ),
     tile(
       "written to storage",

@@ -9,9 +9,12 @@ import {
   common,
   deadlineMark,
   finish,
+  layout,
   legendAbove,
   lines,
   margins,
+  moreLegend,
+  narrow,
   start,
   stopMark,
   tipText,
@@ -124,17 +127,32 @@ export function ramOption(view, model) {
       ...deadlineMark(view, model),
     ]),
   ];
-  const option = common(view, margins(46, 34), { description: ramWords(view, model), filterMode: "none" });
+  const names = [...parts, ...ghost].map((one) => one.name);
+  const option = common(view, margins(46 + moreLegend(names), 34), {
+    description: ramWords(view, model),
+    filterMode: "none",
+  });
   option.tooltip.trigger = "axis";
   option.tooltip.axisPointer = { type: "line", snap: false, lineStyle: { color: COLOUR.ink } };
+  if (narrow()) Object.assign(option.tooltip, belowChart());
   option.tooltip.formatter = (params) => ramTip(model, stepAtX(model, view, params[0].axisValue));
   return {
     ...option,
-    legend: legendAbove([...parts, ...ghost].map((one) => one.name)),
+    legend: legendAbove(names),
     yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"),
     series,
   };
 }
+
+/** A tooltip that leaves the chart free, which on a phone it would cover; the inspector (report.css) lies above it. */
+const belowChart = () => ({
+  confine: false,
+  position: (point, params, box, rect, { contentSize, viewSize }) => [
+    Math.max(0, Math.min(point[0] - contentSize[0] / 2, viewSize[0] - contentSize[0])),
+    viewSize[1],
+  ],
+  extraCssText: `z-index: 15; max-width: ${layout.width() - 20}px; white-space: normal; overflow-wrap: anywhere`,
+});
 
 /** The moment of most RAM, to be clicked. */
 function peak(view, model) {
@@ -213,20 +231,24 @@ export function ramWords(view, model) {
   const cut = view.ramMin > 0 ? ` The axis begins at ${bytes(view.ramMin)}.` : "";
   const off = axisEnd(peak_ram, model.ram_budget) < model.ram_budget ? " (far above this chart)" : "";
   const over = peak_ram > model.ram_budget ? ` ${overWords(model)}` : "";
+  const all = model.keep_all.peak_ram;
+  const kept =
+    all > view.ramMax ? ` With everything kept it is ${bytes(all)}, which is far above this chart.` : "";
   const loaded = homes(model)
     ? ` Parameters from storage: at most ${bytes(largest(model.loaded))}${model.persistent > 0 ? `; grey: those that stay, ${bytes(model.persistent)}` : ""}.`
     : "";
-  return `${peak}${share}${off}.${over}${loaded}${cut}`;
+  return `${peak}${share}${off}.${over}${kept}${loaded}${cut}`;
 }
 
 function ramTip(model, s) {
   if (!model.steps.length) return "";
   const step = model.steps[s];
   const resident = residentAt(model, s);
+  const top = narrow() ? TOP / 2 : TOP;
   const entries = resident
-    .slice(0, TOP)
+    .slice(0, top)
     .map((interval) => [valueName(model, interval.value), bytes(interval.bytes)]);
-  const rest = resident.slice(TOP);
+  const rest = resident.slice(top);
   if (rest.length)
     entries.push([
       `and ${count(rest.length)} more`,

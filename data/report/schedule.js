@@ -9,6 +9,8 @@ import {
   legendAbove,
   lines,
   margins,
+  moreLegend,
+  nameRoom,
   narrow,
   shortened,
   someNames,
@@ -76,10 +78,12 @@ export function homesWords(model) {
 }
 
 function rowsOption(view, model, rows, height, series, description) {
-  const option = common(view, margins(40, 60), { description });
+  const names = series.filter((one) => one.data.length).map((one) => one.name);
+  const option = common(view, margins(40 + moreLegend(names), 60), { description });
+  const { fontSize, most } = nameRoom();
   return {
     ...option,
-    legend: legendAbove(series.filter((one) => one.data.length).map((one) => one.name)),
+    legend: legendAbove(names),
     yAxis: {
       type: "value",
       inverse: true,
@@ -91,8 +95,8 @@ function rowsOption(view, model, rows, height, series, description) {
       axisLine: { lineStyle: { color: COLOUR.axis } },
       splitLine: { show: false },
       axisLabel: {
-        formatter: (row) => shortened(rows[row]?.label ?? "", narrow() ? 11 : 25),
-        fontSize: narrow() ? 10 : 11,
+        formatter: (row) => shortened(rows[row]?.label ?? "", most),
+        fontSize,
         color: COLOUR.ink,
       },
     },
@@ -136,7 +140,7 @@ function rowsOption(view, model, rows, height, series, description) {
 export function scheduleWords(model) {
   const { recomputations } = model.figures;
   const moved = (kind) => movesOf(model, kind).length;
-  return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(moved("o"), "page-out")}, ${counted(moved("i"), "page-in")}.`;
+  return `${counted(model.ops.length, "op")} against time: ${counted(recomputations, "recomputation")}, ${counted(moved("o"), "page-out")}, ${counted(moved("i"), "page-in")}${homes(model) ? "; those of parameters are below" : ""}.`;
 }
 
 export function runTip(model, run) {

@@ -1,7 +1,7 @@
 // What the page of a study begins with: how many points hold, who needs the least energy, what is proven.
 
 import { count, counted, percent } from "./amounts.js";
-import { element } from "./plans.js";
+import { commandElement, element } from "./plans.js";
 import { holds } from "./study_charts.js";
 
 /** Of each set of limits on each network the methods that need least energy. */
@@ -72,8 +72,8 @@ export function fillHead(box, study) {
     element(
       "p",
       { className: "made" },
-      `Made by poet ${study.version}: `,
-      element("code", {}, study.command),
+      `Made by poet ${study.version} on ${study.written}: `,
+      commandElement(study.command),
     ),
   );
 }

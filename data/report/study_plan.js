@@ -1,7 +1,7 @@
 // The plan behind a point, by the charts of `poet show`.
 
 import { dispose, followWidth, makeBoard, mark, setMode } from "./board.js";
-import { inspect, valueNamed } from "./inspector.js";
+import { inspect, openInspector, valueNamed } from "./inspector.js";
 import { modelOf, valueName } from "./model.js";
 import { showMoment } from "./moment.js";
 import { unpacked } from "./packed.js";
@@ -16,13 +16,8 @@ const layoutWorker = () =>
 
 export const boardShown = () => shown.board;
 
-function openInspector(open) {
-  $("inspector").hidden = !open;
-  document.body.classList.toggle("inspecting", open);
-}
-
 function hideInspector() {
-  openInspector(false);
+  openInspector($("inspector"), false);
   if (shown.board) for (const model of shown.board.models) mark(shown.board, model, undefined);
 }
 
@@ -42,11 +37,11 @@ export function obeyPlan(wanted) {
   const value = wanted.tensor ? valueNamed(model, wanted.tensor) : undefined;
   if (value !== undefined) {
     mark(board, model, value);
-    openInspector(true);
+    openInspector($("inspector"), true);
     inspect($("inspector"), model, value, { of: "", close });
   } else if (model.steps[wanted.moment]) {
     mark(board, model, undefined);
-    openInspector(true);
+    openInspector($("inspector"), true);
     showMoment($("inspector"), model, Number(wanted.moment), { close, select: (one) => select(model, one) });
   } else {
     if (!$("inspector").hidden) hideInspector();
@@ -94,6 +89,7 @@ export async function showPlanOf(study, row, title, after) {
   study.graphOf[graph] ??= unpacked(study.graphs[graph]);
   const picture = { ...(await study.graphOf[graph]), ...(await unpacked(own)) };
   if (turn !== shown.turn) return; // another one has been asked for since
+  if (picture.made && !picture.made.command) picture.made = { ...picture.made, command: study.command };
   const model = modelOf(picture);
   after.after($("plan"));
   $("plan").hidden = false;

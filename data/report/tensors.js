@@ -11,26 +11,33 @@ const SORTS = [
 ];
 const MOST = 200; // rows of one layer that are shown at once
 
-/** "grad:layer1.0.conv1.weight[0:8]" -> "layer1.0": what tensors of one layer have in common. */
-function layerOf(name) {
-  const whole = name
+const parentOf = (name) => name.slice(0, Math.max(0, name.lastIndexOf(".")));
+/** Of a tensor or op without what it is of its layer: "grad:fc4+2[0:8]", "fc4:backward_input" -> "fc4". */
+const wholeOf = (name) =>
+  name
     .replace(/^grad:/, "")
     .replace(/\[.*$/, "")
     .replace(/:.*$/, "")
-    .replace(/\.(weight|bias)$/, "");
-  const parts = whole.split(".");
-  return parts.length > 1 ? parts.slice(0, -1).join(".") : whole;
+    .replace(/\+\d*$/, "");
+
+/** "grad:layer1.0.conv1.weight[0:8]" -> "layer1.0": what tensors of one layer have in common. `ops`: names of whole ops, some of
+    which have several results ("dropout.mask") and parameters. */
+function layerOf(name, ops) {
+  let whole = wholeOf(name).replace(/\.(weight|bias)$/, "");
+  if (!ops.has(whole) && ops.has(parentOf(whole))) whole = parentOf(whole);
+  return parentOf(whole) || whole;
 }
 
 /** { value, name, layer, bytes, decision, reason, spent, order } of each tensor. */
 function tensorsOf(model) {
+  const ops = new Set(model.ops.map(([name]) => wholeOf(name)));
   return model.values.map(([name, size], value) => {
     const [number, spent] = model.decisions[value] ?? [];
     const [decision, reason] = model.reasons[number] ?? [isHome(model, value) ? "on storage" : "kept", ""];
     return {
       value,
       name,
-      layer: layerOf(name),
+      layer: layerOf(name, ops),
       bytes: size,
       decision,
       reason,

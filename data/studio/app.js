@@ -2,7 +2,7 @@
 
 import { layout } from "./report/axes.js";
 import { listenToPrint, mark, setMode } from "./report/board.js";
-import { inspect, valueNamed } from "./report/inspector.js";
+import { inspect, openInspector, valueNamed } from "./report/inspector.js";
 import { element } from "./report/plans.js";
 import { showMoment } from "./report/moment.js";
 import { listenToTheme } from "./report/theme.js";
@@ -160,8 +160,7 @@ function showTensor() {
   const box = $("inspector");
   const model = state.tensor ? withTensor(state.tensor) : undefined;
   const value = model && valueNamed(model, state.tensor);
-  box.hidden = value === undefined;
-  document.body.classList.toggle("inspecting", !box.hidden);
+  openInspector(box, value !== undefined);
   if (page.view) mark(page.view.board, model, value);
   const of = page.view?.board.models.length > 1 ? model?.title : "";
   if (value !== undefined) inspect(box, model, value, { of, close: () => change({ tensor: undefined }) });
@@ -171,8 +170,7 @@ function showTensor() {
 function showStep(model, step, select) {
   change({ tensor: undefined });
   const box = $("inspector");
-  box.hidden = false;
-  document.body.classList.add("inspecting");
+  openInspector(box, true);
   const of = page.view.board.models.length > 1 ? model.title : "";
   showMoment(box, model, step, { of, close: showTensor, select: (value) => select(model, value) });
 }

@@ -89,7 +89,6 @@ function draw(curve) {
       xAxis: {
         ...byteAxis(from, to, ""),
         type: "value",
-        axisLabel: { formatter: (x) => bytes(x, 3), color: COLOUR.soft, hideOverlap: true },
         splitLine: { show: false },
         name: "RAM budget",
         nameLocation: "middle",

@@ -157,9 +157,10 @@ TEST_F(HtmlPageInBrowser, DrawsParametersOnStorage) {
   EXPECT_NE(document.find("1 parameter (10 B) on storage, at most 10 B in RAM at a time: 1 load of 10 B, 1 "
                           "update of 10 B written home."),
             std::string::npos);
-  EXPECT_NE(document.find("3 ops against time: 0 recomputations, 0 page-outs, 0 page-ins."),
+  EXPECT_NE(document.find("3 ops against time: 0 recomputations, 0 page-outs, 0 page-ins; those of "
+                          "parameters are below."),
             std::string::npos);
-  EXPECT_NE(document.find("load parameters"), std::string::npos);
+  EXPECT_NE(document.find("page in: parameters"), std::string::npos);
   EXPECT_EQ(body_tag(document).find("data-tips=\"0\""), std::string::npos);
   // Beside a plan without any: a chart for each, which says so.
   const std::string both =

@@ -151,7 +151,7 @@ TEST(Show, PngHasItsSize) {
   const ProgramRun run =
       poet("show --axis step -o " + folder.file("a.png") + " " + schedule_file(folder, 40));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.out, "Figure        " + folder.file("a.png") + "\n");
   const std::string png = contents(folder.file("a.png"));
   ASSERT_GT(png.size(), 24U);
   EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");

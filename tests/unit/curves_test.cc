@@ -81,6 +81,27 @@ TEST(Curves, MarksOfTheAxisAreRoundAndFew) {
   EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("set xtics nomirror 10\n"));
 }
 
+TEST(Curves, StepsAreWholeNumbers) {
+  CurvePanels panels = two_panels();
+  panels.whole_x = true;
+  panels.panels[0].curves = {{0, {{1, 2.3}}}};  // one step of training
+  std::string script = curves_script(panels, FigureFormat::svg, "f");
+  EXPECT_THAT(script, HasSubstr("set xtics nomirror 1\n"));
+  EXPECT_THAT(script, HasSubstr("plot [0:2][*:*]"));
+  panels.panels[0].curves = {{0, {{1, 2.3}, {3, 2.2}}}};
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "f"), HasSubstr("set xtics nomirror 1\n"));
+}
+
+// Beside its title, numbers and legend a panel is all plot.
+TEST(Curves, APanelFillsItsRoom) {
+  CurvePanels panels = two_panels();
+  panels.panels.pop_back();
+  const std::string script = curves_script(panels, FigureFormat::svg, "f");
+  // 34 of title and 280 of panel, of which 26 are above the axes and 44 below, and two rows of 17 of legend.
+  EXPECT_THAT(script, HasSubstr("svg size 480,348"));
+  EXPECT_THAT(script, HasSubstr("set tmargin at screen 0.82759\nset bmargin at screen 0.22414\n"));
+}
+
 TEST(Curves, AreDrawn) {
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   CurvePanels panels = two_panels();

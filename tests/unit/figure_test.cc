@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/base/write_file.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/report/gnuplot.h"
@@ -51,6 +52,17 @@ TEST(Figure, DrawsTheSeriesOfThePlan) {
   EXPECT_THAT(script, HasSubstr("\"budget 40 B\""));
   EXPECT_THAT(script, HasSubstr("\"time (s)\""));
   EXPECT_THAT(script, HasSubstr("15 J, 87.5\\045 over keep-all"));
+}
+
+// The axis is in the units that amounts are told in.
+TEST(Figure, RamAxisIsInTheUnitsOfTheBudget) {
+  Instance instance = test::chain();
+  for (ValueCost& value : instance.costs.values) value.bytes = 1'024 * value.bytes;
+  const Picture picture = planned(instance, test::chain_paging(), Semantics::device, 40'960);
+  EXPECT_THAT(script_of(picture), HasSubstr("\"RAM (KB)\""));
+  set_byte_units(ByteUnits::binary);
+  EXPECT_THAT(script_of(picture), HasSubstr("\"RAM (KiB)\""));
+  set_byte_units(ByteUnits::decimal);
 }
 
 TEST(Figure, WhatIsOnStorageIsDrawn) {
@@ -148,7 +160,7 @@ TEST(Figure, NamesStayNames) {
       "'; system('touch " + trace + "'); '",
       "`touch " + trace + "`",
       "\"; !touch " + trace,
-      "@{x}]]>{/Bold y} _a ^b %s %d",
+      "{/Bold y} _a ^b %s @{x}]]>{d}",
   };
   Instance instance = test::chain();
   instance.model = "it's <&> \"50%\" \\n `touch " + trace + "` @MACRO";
@@ -163,8 +175,8 @@ TEST(Figure, NamesStayNames) {
   const std::string svg = run_gnuplot(script);
   EXPECT_FALSE(std::filesystem::exists(trace));
   EXPECT_THAT(svg, HasSubstr("it's &lt;&amp;> \"50%\" \\n"));
-  EXPECT_THAT(svg, HasSubstr("'; system('t...<"));
-  EXPECT_THAT(svg, HasSubstr("@{x}]] >{/Bol...<"));
+  EXPECT_THAT(svg, HasSubstr("'); '<"));
+  EXPECT_THAT(svg, HasSubstr("\u2026 %s @{x}]] >{d}<"));
 }
 
 TEST(Figure, ScriptForPeople) {

@@ -100,7 +100,10 @@ class Compare final : public Command {
     if (json_) {
       print_answer(comparison_json(comparison));
     } else {
-      print_text(comparison_text(comparison));
+      std::string text = comparison_text(comparison);
+      if (page_) text += fmt::format("{:<14}{}\n", "Page", *page_);
+      if (csv_) text += fmt::format("{:<14}{}\n", "Table", *csv_);
+      print_text(text);
     }
     return any_holds(comparison) ? kAnswer : kNoAnswer;
   }

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/sweep/method_style.h"
 #include "apps/shared/command_text.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/json_reader.h"
+#include "poet/report/minute.h"
 #include "poet/report/study_page.h"
 #include "poet/study/judged_json.h"
 #include "poet/study/kept_plan.h"
@@ -48,6 +50,7 @@ std::string comparison_page(const Comparison& comparison) {
   head.title = fmt::format("{}: {} of RAM", subject, format_bytes(posed.limits.ram_budget));
   head.command = command_text({"--color="});
   head.version = version();
+  head.written = minute_text(std::time(nullptr));
   head.csv_name = "compare.csv";
   if (comparison.interrupted) head.notes.emplace_back("Interrupted: methods that are missing were not run.");
   for (const Comparison::Row& row : comparison.rows)

@@ -110,6 +110,7 @@ class Show final : public Command {
         answer += fmt::format("{}: invalid, drawn as far as it goes: {}\n", names[i], wrong);
       }
     }
+    if (output_) answer += (text_ ? "\n" : "") + fmt::format("{:<14}{}\n", what_is_drawn(), *output_);
     print_answer(answer);
     return invalid ? kNoAnswer : kAnswer;
   }
@@ -139,6 +140,11 @@ class Show final : public Command {
     } else {
       write_file(*output_, html_page(pictures));
     }
+  }
+
+  [[nodiscard]] const char* what_is_drawn() const {
+    if (is_figure(*output_)) return "Figure";
+    return fs::path(*output_).extension() == ".json" ? "Data" : "Page";
   }
 
   [[nodiscard]] Axis axis() const { return axis_ == "step" ? Axis::step : Axis::time; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/report/minute.h"
 #include "poet/report/study_page.h"
 #include "poet/study/store.h"
 #include "poet/version.h"
@@ -65,6 +67,7 @@ StudyHead head_of(const SweepOutcome& outcome, const std::vector<SweepResult>& r
   head.title = std::filesystem::path(outcome.spec).stem().string();
   head.command = command_text({"--color="});
   head.version = version();
+  head.written = minute_text(std::time(nullptr));
   head.csv_name = head.title + ".csv";
   std::set<std::string> used;
   for (const SweepResult& result : results) used.insert(result.method);

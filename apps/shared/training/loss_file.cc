@@ -53,6 +53,7 @@ void write_losses(const Session& session, const std::filesystem::path& file) {
   const Instance& instance = session.file.instance;
   panels.title = instance.model.empty() ? instance.graph.name : instance.model;
   panels.x_name = "training step";
+  panels.whole_x = true;
   panels.y_name = "loss";
   panels.styles = {{"loss", "#0072b2", 7, 1, false}};
   panels.panels = {{session.setup.data, {curve}, ""}};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kKibi = 1024;
 
-std::atomic<ByteUnits> byte_units = ByteUnits::decimal;
+std::atomic<ByteUnits> units_of_bytes = ByteUnits::decimal;
 
 struct Unit {
   std::string_view name;
@@ -80,7 +80,9 @@ std::string format_number(double number, int digits) {
   return fmt::format("{:.{}f}", number, std::max(0, digits - 1 - exponent));
 }
 
-void set_byte_units(ByteUnits units) { byte_units = units; }
+void set_byte_units(ByteUnits units) { units_of_bytes = units; }
+
+ByteUnits byte_units() { return units_of_bytes; }
 
 void use_units_of(Bytes bytes) {
   const bool binary = bytes.value() % kKibi == 0 && bytes.value() % 1000 != 0;
@@ -92,7 +94,7 @@ std::string format_bytes(Bytes bytes) {
   if (std::abs(static_cast<double>(bytes.value())) < 1e4)
     return fmt::format("{} B", format_count(bytes.value()));
   const auto value = static_cast<double>(bytes.value());
-  if (byte_units == ByteUnits::binary)
+  if (units_of_bytes == ByteUnits::binary)
     return with_unit(value, 4, {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}, "B");
   return with_unit(value, 4, {{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}, "B");
 }

@@ -24,6 +24,7 @@ namespace poet {
 /// prints.
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
+[[nodiscard]] ByteUnits byte_units();
 /// Binary for a whole number of KiB that is not one of KB: the units that it was typed in.
 void use_units_of(Bytes bytes);
 

@@ -209,7 +209,7 @@ class MemoryChart {
                                  : format_seconds(Seconds(scale_.begin(history_.peak_step)));
     const std::size_t longest = std::max<std::size_t>(grid_.count(), 46) - 34;
     const std::string note = fmt::format("peak {} at {}, {}", format_bytes(history_.peak),
-                                         printable(what, longest, Cut::middle), when);
+                                         printable_name(what, longest, options_.unicode), when);
     const std::size_t column =
         grid_.of(scale_.begin(history_.peak_step), scale_.end(history_.peak_step)).first;
     const char* arrow = options_.unicode ? "\u25b2" : "^";

@@ -16,6 +16,10 @@ namespace {
 // Lengths in units of 1/96 inch.
 constexpr double kPanelWidth = 250;
 constexpr double kPanelHeight = 190;
+constexpr double kLoneWidth = 480;  // of a panel without others
+constexpr double kLoneHeight = 280;
+constexpr double kAboveAxes = 26;  // the axes, in a panel: its title
+constexpr double kBelowAxes = 44;  // numbers and name of the x axis
 constexpr double kTitle = 34;
 constexpr double kLegendRow = 17;
 constexpr double kLegendColumn = 190;
@@ -31,10 +35,12 @@ class Script {
     for (const CurvePanel& panel : p_.panels)
       for (const Curve& curve : panel.curves)
         if (!curve.points.empty()) used_.insert(curve.style);
-    width_ = std::max(kPanelWidth * columns_, 2 * kLegendColumn);
+    const bool alone = p_.panels.size() == 1;
+    panel_height_ = alone ? kLoneHeight : kPanelHeight;
+    width_ = std::max((alone ? kLoneWidth : kPanelWidth) * columns_, 2 * kLegendColumn);
     legend_columns_ = std::max(1, static_cast<int>(width_ / kLegendColumn));
     legend_rows_ = (static_cast<int>(used_.size()) + legend_columns_ - 1) / legend_columns_;
-    height_ = kTitle + kPanelHeight * rows_ + kLegendRow * (legend_rows_ + 1);
+    height_ = kTitle + panel_height_ * rows_ + kLegendRow * (legend_rows_ + 1);
   }
 
   std::string text(const std::string& output) {
@@ -69,7 +75,7 @@ class Script {
       for (std::size_t k = 0; k < p_.panels[i].curves.size(); ++k) data(i, k);
     out_ += "set multiplot\nset tics nomirror\nset border 3\nset grid lc rgb '#e4e4e4' lt 1\nunset key\n";
     out_ += fmt::format("set label 1 {} at screen 0.5,{:.5f} center\n", gnuplot_string(p_.title),
-                        1 - 0.45 * kTitle / height_);
+                        1 - 0.6 * kTitle / height_);
     if (p_.log_y) out_ += "set logscale y\nset format y '%g'\n";
     if (p_.log_x) out_ += "set logscale x\nset format x '%g'\n";
   }
@@ -115,12 +121,17 @@ class Script {
     return least <= most ? log_marks(least, most, {1, 3}) : "autofreq";
   }
 
+  /// On either side of a lone point: one where x counts, else a tenth of it.
+  [[nodiscard]] double room_of_one(double x) const {
+    return p_.whole_x ? 1 : std::max(0.1 * std::abs(x), 1e-9);
+  }
+
   /// Between the marks of the x axis: 1, 2 or 5 times a power of ten, so that their numbers do not touch.
-  static double mark_step(const CurvePanel& panel) {
+  [[nodiscard]] double mark_step(const CurvePanel& panel) const {
     const auto [least, most] = span_of_x(panel);
     if (least > most) return 1;
-    // A lone point is in the middle of 10% on either side.
-    const double width = most > least ? most - least : std::max(0.2 * std::abs(most), 1e-9);
+    const double width = most > least ? most - least : 2 * room_of_one(most);
+    if (p_.whole_x && width < kMarks) return 1;
     const double wanted = width / kMarks;
     const double power = std::pow(10, std::floor(std::log10(wanted)));
     for (const double step : {1.0, 2.0, 5.0})
@@ -147,9 +158,11 @@ class Script {
     const CurvePanel& panel = p_.panels[i];
     const int row = static_cast<int>(i) / columns_;
     const int column = static_cast<int>(i) % columns_;
-    const double top = kTitle + kPanelHeight * row;
+    const double top = kTitle + panel_height_ * row;
     out_ += fmt::format("set origin {:.5f},{:.5f}\nset size {:.5f},{:.5f}\n", column * 1.0 / columns_,
-                        1 - (top + kPanelHeight) / height_, 1.0 / columns_, kPanelHeight / height_);
+                        1 - (top + panel_height_) / height_, 1.0 / columns_, panel_height_ / height_);
+    out_ += fmt::format("set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
+                        1 - (top + kAboveAxes) / height_, 1 - (top + panel_height_ - kBelowAxes) / height_);
     out_ += fmt::format("set title {} offset 0,-0.6\n", gnuplot_string(panel.title));
     out_ += fmt::format("set xlabel {} offset 0,0.4\n", gnuplot_string(p_.x_name));
     out_ += column == 0 ? fmt::format("set ylabel {} offset 0.8,0\n", gnuplot_string(p_.y_name))
@@ -177,7 +190,7 @@ class Script {
       const std::string range = p_.log_y ? fmt::format("[{:.4g}:{:.4g}]", p_.y_floor, upper) : "[*:*]";
       // What the points span, and a little: gnuplot's own choice would go on to the next mark.
       const auto [least, last] = span_of_x(panel);
-      const double room = last > least ? 0.03 * (last - least) : std::max(0.1 * std::abs(last), 1e-9);
+      const double room = last > least ? 0.03 * (last - least) : room_of_one(last);
       const std::string across = p_.log_x ? fmt::format("[{:.4g}:{:.4g}]", least / 1.2, last * 1.2)
                                           : fmt::format("[{:.8g}:{:.8g}]", least - room, last + room);
       out_ += fmt::format("plot {}{} {}\n", across, range, fmt::join(plots, ", "));
@@ -206,6 +219,7 @@ class Script {
   std::set<std::size_t> used_;  // styles
   int legend_columns_ = 1;
   int legend_rows_ = 1;
+  double panel_height_ = 0;
   double width_ = 0;
   double height_ = 0;
   std::string out_;

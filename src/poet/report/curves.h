@@ -39,6 +39,7 @@ struct CurvePanels {
   std::string title;
   std::string x_name, y_name;  // with units
   bool log_x = false;          // x > 0
+  bool whole_x = false;        // steps, say: marks at whole numbers only
   bool log_y = false;          // y <= 0 is drawn at the lower edge
   double y_floor = 0;          // of a logarithmic axis
   std::vector<CurveStyle> styles;

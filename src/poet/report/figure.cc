@@ -53,6 +53,13 @@ constexpr std::array kTimes = {Unit{1e-9, "ns"}, Unit{1e-6, "us"}, Unit{1e-3, "m
                                Unit{1, "s"},     Unit{60, "min"},  Unit{3600, "h"}};
 constexpr std::array kBytes = {Unit{1, "B"}, Unit{1e3, "KB"}, Unit{1e6, "MB"}, Unit{1e9, "GB"},
                                Unit{1e12, "TB"}};
+constexpr std::array kBinaryBytes = {Unit{1, "B"}, Unit{0x1p10, "KiB"}, Unit{0x1p20, "MiB"},
+                                     Unit{0x1p30, "GiB"}, Unit{0x1p40, "TiB"}};
+
+/// As format_bytes() writes them.
+Unit byte_unit_for(double most) {
+  return byte_units() == ByteUnits::binary ? unit_for(most, kBinaryBytes) : unit_for(most, kBytes);
+}
 
 /// Boxes of one colour: x from, to, y from, to.
 struct Series {
@@ -175,7 +182,7 @@ class Figure {
     if (named_) {
       page_.set("unset ytics\n");
       for (const OpId op : ids<OpId>(ops)) {
-        const std::string name = printable(name_of(instance_.graph, op), kNameLength);
+        const std::string name = printable_name(name_of(instance_.graph, op), kNameLength);
         page_.set(fmt::format("set label {} at graph -0.02,first {} right {}\n", gnuplot_string(name),
                               op.index, page_.font(Page::kSmallFont)));
       }
@@ -216,7 +223,7 @@ class Figure {
     if (rows.size() <= kNamedParameters) {
       page_.set("unset ytics\n");
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::string name = printable(name_of(instance_.graph, rows[i]), kNameLength, Cut::middle);
+        const std::string name = printable_name(name_of(instance_.graph, rows[i]), kNameLength);
         page_.set(fmt::format("set label {} at graph -0.02,first {} right {}\n", gnuplot_string(name), i,
                               page_.font(Page::kSmallFont)));
       }
@@ -237,7 +244,7 @@ class Figure {
     const bool starts_higher = persistent > highest / 2 && persistent < 0.999 * highest;
     const double base = starts_higher ? std::max(0.0, persistent - 0.15 * (highest - persistent)) : 0;
     const double top = highest + 0.06 * (highest - base);
-    const Unit unit = unit_for(top, kBytes);
+    const Unit unit = byte_unit_for(top);
     std::string path;
     const auto add = [&](double where, Bytes ram) {
       path += fmt::format("{:.8g} {:.8g}\n", where, static_cast<double>(ram.value()) / unit.size);
@@ -321,7 +328,7 @@ class Figure {
     const bool far = room > 3 * top;
     if (!far) top = std::max(top, room);
     top *= 1.06;
-    const Unit unit = unit_for(top, kBytes);
+    const Unit unit = byte_unit_for(top);
     for (const Allocation& allocation : layout.allocations) {
       const auto begin = static_cast<std::size_t>(std::max(allocation.begin, 0));
       if (begin >= history_.steps) continue;

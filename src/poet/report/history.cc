@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "poet/graph/dataflow.h"
+#include "poet/report/layer_name.h"
 
 namespace poet {
 namespace {
@@ -132,6 +133,34 @@ class Historian {
   History history_;
 };
 
+/// What is no printable UTF-8 is a "?".
+std::vector<std::string> characters_of(const std::string& text) {
+  std::vector<std::string> characters;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t size = lead < 0x80                   ? 1
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+    bool good = size > 0 && i + size <= text.size() && lead >= 0x20 && lead != 0x7F;
+    for (std::size_t k = 1; good && k < size; ++k)
+      good = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    if (good && size > 1) {
+      const auto next = static_cast<unsigned char>(text[i + 1]);
+      // Overlong forms, surrogates, beyond Unicode, and the control characters U+0080 to U+009F.
+      good = !(lead == 0xE0 && next < 0xA0) && !(lead == 0xED && next >= 0xA0) &&
+             !(lead == 0xF0 && next < 0x90) && !(lead == 0xF4 && next >= 0x90) &&
+             !(lead == 0xC2 && next < 0xA0);
+      // U+FFFE and U+FFFF are no characters to XML.
+      if (lead == 0xEF && next == 0xBF) good = good && static_cast<unsigned char>(text[i + 2]) < 0xBE;
+    }
+    characters.push_back(good ? text.substr(i, size) : "?");
+    i += good ? size : 1;
+  }
+  return characters;
+}
+
 }  // namespace
 
 History history_of(const Picture& picture) { return Historian(picture).run(); }
@@ -175,38 +204,17 @@ std::string subject_of(const Instance& instance) {
   return instance.platform.empty() ? name : name + " on " + instance.platform;
 }
 
-std::string printable(const std::string& text, std::size_t longest, Cut where) {
-  std::vector<std::string> characters;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t size = lead < 0x80                   ? 1
-                             : lead >= 0xC2 && lead < 0xE0 ? 2
-                             : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                           : 0;
-    bool good = size > 0 && i + size <= text.size() && lead >= 0x20 && lead != 0x7F;
-    for (std::size_t k = 1; good && k < size; ++k)
-      good = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    if (good && size > 1) {
-      const auto next = static_cast<unsigned char>(text[i + 1]);
-      // Overlong forms, surrogates, beyond Unicode, and the control characters U+0080 to U+009F.
-      good = !(lead == 0xE0 && next < 0xA0) && !(lead == 0xED && next >= 0xA0) &&
-             !(lead == 0xF0 && next < 0x90) && !(lead == 0xF4 && next >= 0x90) &&
-             !(lead == 0xC2 && next < 0xA0);
-      // U+FFFE and U+FFFF are no characters to XML.
-      if (lead == 0xEF && next == 0xBF) good = good && static_cast<unsigned char>(text[i + 2]) < 0xBE;
-    }
-    characters.push_back(good ? text.substr(i, size) : "?");
-    i += good ? size : 1;
-  }
+std::string printable(const std::string& text, std::size_t longest) {
+  std::vector<std::string> characters = characters_of(text);
   if (characters.size() > longest) {
-    const std::size_t kept = std::max<std::size_t>(longest, 4) - 3;
-    const auto gap =
-        characters.begin() + static_cast<std::ptrdiff_t>(where == Cut::end ? kept : 2 * kept / 5);
-    *gap = "...";
-    characters.erase(gap + 1, gap + static_cast<std::ptrdiff_t>(characters.size() - kept));
+    characters.resize(std::max<std::size_t>(longest, 4) - 3);
+    characters.emplace_back("...");
   }
   return fmt::format("{}", fmt::join(characters, ""));
+}
+
+std::string printable_name(const std::string& name, std::size_t longest, bool unicode) {
+  return fmt::format("{}", fmt::join(layer_name(characters_of(name), longest, unicode ? "\u2026" : "~"), ""));
 }
 
 }  // namespace poet

@@ -83,9 +83,10 @@ class Scale {
 [[nodiscard]] std::string subject_of(const Instance& instance);
 
 /// Valid UTF-8 in one line without control characters: names come from files. What is not is a "?"; longer
-/// texts than `longest` characters have "..." at their end, or in their middle: what tells names apart is
-/// often their end.
-enum class Cut { end, middle };
-[[nodiscard]] std::string printable(const std::string& text, std::size_t longest, Cut where = Cut::end);
+/// texts than `longest` characters have "..." at their end.
+[[nodiscard]] std::string printable(const std::string& text, std::size_t longest);
+/// The same of the name of an op or value, shortened as layer_name() does, with an ellipsis or, in ASCII,
+/// "~".
+[[nodiscard]] std::string printable_name(const std::string& name, std::size_t longest, bool unicode = true);
 
 }  // namespace poet

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "poet/plan/file/schedule_json.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/timing/transfers.h"
+#include "poet/report/minute.h"
 
 namespace poet {
 namespace {
@@ -59,21 +58,10 @@ LoadedPlan plan_of_schedule(ScheduleFile schedule, std::optional<Semantics> sema
   return loaded;
 }
 
-/// When the file was last written. SOURCE_DATE_EPOCH, by which builds are made the same again, is the time of
-/// all files where it is set.
+/// When the file was last written.
 std::string time_of(const fs::path& file) {
-  std::time_t seconds = 0;
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr && *epoch != '\0') {
-    seconds = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
-  } else {
-    struct stat status {};
-    if (stat(file.c_str(), &status) != 0) return {};
-    seconds = status.st_mtime;
-  }
-  std::tm utc{};
-  if (gmtime_r(&seconds, &utc) == nullptr) return {};
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min);
+  struct stat status {};
+  return stat(file.c_str(), &status) == 0 ? minute_text(status.st_mtime) : std::string();
 }
 
 }  // namespace

@@ -54,14 +54,10 @@ void StudyPage::add_plan(const Picture& picture) {
 }
 
 std::string StudyPage::html(const std::string& csv) const {
-  Json head = {{"title", head_.title},
-               {"command", head_.command},
-               {"version", head_.version},
-               {"csv_name", head_.csv_name},
-               {"methods", methods_of(head_.methods)},
-               {"notes", head_.notes},
-               {"charts", charts_},
-               {"chart_of", chart_of_}};
+  Json head = {
+      {"title", head_.title},     {"command", head_.command},   {"version", head_.version},
+      {"written", head_.written}, {"csv_name", head_.csv_name}, {"methods", methods_of(head_.methods)},
+      {"notes", head_.notes},     {"charts", charts_},          {"chart_of", chart_of_}};
   Json plans = Json::object();
   for (const auto& [row, plan] : of_row_) plans[std::to_string(row)] = {plan.first, plan.second};
   const Json data = {{"head", packed(json_text(head))},

@@ -24,6 +24,7 @@ struct StudyHead {
   std::string title;
   std::string command;  // that made it
   std::string version;  // of poet
+  std::string written;  // when the page was, "2026-11-26 18:47 UTC"
   std::string csv_name;
   std::vector<StudyMethod> methods;  // in the order in which they are listed
   std::vector<std::string> notes;    // sentences

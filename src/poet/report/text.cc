@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -193,10 +194,10 @@ class Text {
     const Joules once = report_.compute_energy - again;
     part("compute", once);
     part("recompute", again);
-    part("page-in", report_.page_in_energy - load);
-    part("page-out", report_.page_out_energy - home);
-    part("load", load);
-    part("to home", home);
+    part("page-in", report_.page_in_energy);
+    part("  load", load);  // parts of the line above
+    part("page-out", report_.page_out_energy);
+    part("  to home", home);
     part("idle", report_.idle_energy);
   }
 
@@ -231,12 +232,14 @@ class Text {
 
   // -- what deviates
 
-  [[nodiscard]] std::string count(Action action, const char* one, const char* many) const {
+  /// Of one kind of events, or of two.
+  [[nodiscard]] std::string count(std::initializer_list<Action> actions, const char* one,
+                                  const char* many) const {
     int number = 0;
     Bytes bytes{};
     double seconds = 0;
     for (const Event& event : history_.events) {
-      if (event.action != action) continue;
+      if (std::find(actions.begin(), actions.end(), event.action) == actions.end()) continue;
       ++number;
       bytes += event.bytes;
       seconds += event.interval.end - event.interval.begin;
@@ -244,19 +247,21 @@ class Text {
     if (number == 0) return {};
     std::string text = fmt::format("{} {}", format_count(number), number == 1 ? one : many);
     std::vector<std::string> sums;
-    if (is_transfer(action)) sums.push_back(format_bytes(bytes));
+    if (is_transfer(*actions.begin())) sums.push_back(format_bytes(bytes));
     if (seconds > 0) sums.push_back(format_seconds(Seconds(seconds), 3));
     return sums.empty() ? text : fmt::format("{} ({})", text, fmt::join(sums, ", "));
   }
 
   void deviations() {
     std::vector<std::string> counts;
-    for (const std::string& text :
-         {count(Action::recompute, "recomputation", "recomputations"),
-          count(Action::page_out, "page-out", "page-outs"), count(Action::page_in, "page-in", "page-ins"),
-          count(Action::load, "load of parameters or state", "loads of parameters or state"),
-          count(Action::home, "of them written home", "of them written home"),
-          count(Action::wait, "wait for storage", "waits for storage")}) {
+    for (const std::string& text : {count({Action::recompute}, "recomputation", "recomputations"),
+                                    count({Action::page_out, Action::home}, "page-out", "page-outs"),
+                                    count({Action::home}, "of them of parameters or state, to home",
+                                          "of them of parameters or state, to home"),
+                                    count({Action::page_in, Action::load}, "page-in", "page-ins"),
+                                    count({Action::load}, "of them a load of parameters or state",
+                                          "of them loads of parameters or state"),
+                                    count({Action::wait}, "wait for storage", "waits for storage")}) {
       if (!text.empty()) counts.push_back(text);
     }
     if (counts.empty()) {
@@ -283,8 +288,22 @@ class Text {
     columns.insert(columns.end(), {{"what", Align::left}, {"takes", Align::right}});
     if (!is_narrow()) columns.push_back({"energy", Align::right});
     columns.insert(columns.end(), {{"bytes", Align::right}, {"of", Align::left}});
+    std::vector<std::vector<std::string>> rows;
+    std::size_t taken = 2;  // by all columns but the names
+    for (const std::size_t i : shown) rows.push_back(row_of(history_.events[i]));
+    for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+      std::size_t widest = columns[i].heading.size();
+      for (const std::vector<std::string>& row : rows) widest = std::max(widest, columns_of(row[i]));
+      taken += widest + 2;
+    }
+    constexpr std::size_t kShortestName = 12;
+    const auto width = static_cast<std::size_t>(width_);
+    const std::size_t room = width > taken + kShortestName ? width - taken : kShortestName;
     Table table(std::move(columns));
-    for (const std::size_t i : shown) add_row(table, history_.events[i]);
+    for (std::vector<std::string>& row : rows) {
+      row.back() = printable_name(row.back(), room, options_.unicode);
+      table.add(std::move(row));
+    }
     out_ += '\n';
     out_ += table.fitted(width_, 2);
     if (cut) {
@@ -315,14 +334,12 @@ class Text {
     return events;
   }
 
-  void add_row(Table& table, const Event& event) const {
+  [[nodiscard]] std::vector<std::string> row_of(const Event& event) const {
     static constexpr std::array kWhat = {"compute", "recompute", "page out", "page in",
                                          "wait",    "to home",   "load"};
     const double seconds = event.interval.end - event.interval.begin;
     const std::string name =
         event.op.valid() ? name_of(instance_.graph, event.op) : name_of(instance_.graph, event.value);
-    const int other_columns = is_narrow() ? 44 : 61;
-    constexpr int kShortestName = 12;
     std::vector<std::string> cells = {event.interval.begin > 0 ? format_seconds(Seconds(event.interval.begin))
                                                                : "0 s"};
     if (!is_narrow()) cells.push_back(fmt::format("{}", event.step));
@@ -330,9 +347,8 @@ class Text {
     cells.push_back(seconds > 0 ? format_seconds(Seconds(seconds), 3) : "-");
     if (!is_narrow()) cells.push_back(event.energy > Joules(0) ? format_joules(event.energy, 3) : "-");
     cells.push_back(event.action == Action::wait ? "-" : format_bytes(event.bytes));
-    cells.push_back(printable(name, static_cast<std::size_t>(std::max(width_ - other_columns, kShortestName)),
-                              Cut::middle));
-    table.add(std::move(cells));
+    cells.push_back(name);
+    return cells;
   }
 
   const Picture& picture_;

@@ -5,6 +5,7 @@ import path from "node:path";
 import { chromium } from "playwright-core";
 import * as access from "./access.mjs";
 import * as files from "./files.mjs";
+import * as names from "./names.mjs";
 import * as reproduction from "./reproduction.mjs";
 import * as saved from "./saved.mjs";
 import * as screens from "./screens.mjs";
@@ -29,7 +30,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--font-render-hinting=none"],
 });
 const cases = [];
-for (const tests of [story, files, states, access, saved, studies, reproduction, screens]) {
+for (const tests of [story, files, states, access, saved, names, studies, reproduction, screens]) {
   for (const [name, test] of Object.entries(tests)) {
     if (only && !name.includes(only)) continue;
     const context = new Context(browser, poet, build);

@@ -65,7 +65,7 @@ export async function aSavedPageFitsEveryWidth(context) {
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await page.click("#theme");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
-  for (const width of [1280, 800, 640, 610, 601, 600, 599, 590, 480, 390, 1600])
+  for (const width of [1280, 800, 640, 610, 601, 600, 599, 590, 480, 390, 360, 1600])
     await checkWidth(page, width);
 }
 

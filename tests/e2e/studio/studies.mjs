@@ -44,7 +44,8 @@ export async function aSweepIsDrawnWithItsPlans(context) {
     await page.locator(".verdict").first().textContent(),
     new RegExp(`^${held} of 18 points hold`),
   );
-  assert.match(await page.locator(".made").textContent(), /poet sweep spec\.json .*-o s\.html/);
+  const made = /^Made by poet \S+ on \d{4}-\d\d-\d\d \d\d:\d\d UTC: poet sweep spec\.json .*-o s\.html/;
+  assert.match(await page.locator(".made").textContent(), made);
   const wanted = answer.results.findIndex((row) => row.network === "linear" && row.method === "poet");
   const box = page.locator("figure.curve .chart").first();
   const at = await box.evaluate((element, row) => {
@@ -60,6 +61,7 @@ export async function aSweepIsDrawnWithItsPlans(context) {
     const [text] = [...document.querySelectorAll("#plans dl > div")].map((one) => one.textContent);
     return text;
   });
+  assert.match(await page.locator("#plans .made").textContent(), /^Made by poet .*: poet sweep spec\.json /);
   const energy = parseFloat(shown.replace("energy", ""));
   assert.equal(energy.toPrecision(3), (1e3 * answer.results[wanted].energy_joules).toPrecision(3));
   // Its peak and its tensors, as on the page of a plan.
@@ -205,6 +207,38 @@ export async function aSweepIsZoomed(context) {
   await page.locator('.results button:text-is("Plan")').first().press("Enter");
   await shownPlan(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "plan-title");
+}
+
+/** However narrow the range of budgets is, marks of the axis differ, and stay so when somebody zooms. */
+export async function marksOfASweepDiffer(context) {
+  const narrow = { ...SPEC, networks: ["linear"], platforms: ["m4"], persistent: "resident", ram: [0.1, 0.5] };
+  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify(narrow));
+  context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite", "-o", "s.html");
+  const page = await openedPage(context, "s.html");
+  const marks = () =>
+    page.evaluate(() => {
+      const { customValues, formatter } = study.charts[0].drawn.getOption().xAxis[0].axisLabel;
+      return customValues.map(formatter);
+    });
+  for (let zooms = 0; zooms < 4; ++zooms) {
+    const texts = await marks();
+    assert.ok(texts.length > 1 && new Set(texts).size === texts.length, texts.join());
+    await page.locator("[data-zoom=in]").first().click();
+  }
+  // By the mouse, too.
+  const before = (await marks()).join();
+  const chart = page.locator("figure.curve .chart").first();
+  await chart.hover({ position: { x: 500, y: 200 } });
+  await page.keyboard.down("Control");
+  for (let i = 0; i < 5; ++i) await page.mouse.wheel(0, 300);
+  await page.keyboard.up("Control");
+  await page.waitForFunction(
+    (texts) => {
+      const { customValues, formatter } = study.charts[0].drawn.getOption().xAxis[0].axisLabel;
+      return customValues.map(formatter).join() !== texts;
+    },
+    before,
+  );
 }
 
 /** Points that were run before plans were kept say so; --plans runs those again. */
