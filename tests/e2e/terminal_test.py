@@ -208,7 +208,8 @@ class Errors(unittest.TestCase):
     def test_name_field_and_rule(self):
         for arguments, field in ((("devices", "foo"), "DEVICE"), (("solve", "--model", "linear", "--platform", "zz"), "--platform"),
                                  (("solve", "--model", "linaer", "--platform", "m0"), "--model"),
-                                 (("solve", *SMALL, "--batch-size", "99999999999"), "--batch-size")):
+                                 (("solve", *SMALL, "--batch-size", "99999999999"), "--batch-size"),
+                                 (("profile", "--model", "linear"), "-o")):
             kind, named, rule = self.error(*arguments)
             self.assertEqual((kind, named), ("input", field))
             self.assertTrue(rule)
