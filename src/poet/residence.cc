@@ -93,7 +93,7 @@ class BestResidence {
     if (all_.empty() || searched_ == Searched::without_deadline) bound = std::max(bound, told);
     progress.bound_joules = bound;
     if (!all_.empty() || progress.staged_bound_joules <= bound) progress.staged_bound_joules.reset();
-    if (searched_ == Searched::without_deadline) {  // whose plans may be late
+    if (impossible_ || searched_ == Searched::without_deadline) {  // whose plans may be late
       progress.plan_joules.reset();
       progress.incumbent_joules.reset();
     }
@@ -117,6 +117,7 @@ class BestResidence {
   // What else there is to say, the least deadline for one, is found in a part of the time.
   CompileResult without_a_plan(const std::string& why) {
     constexpr double kForReasons = 0.25;
+    impossible_ = true;
     attempt(all_, request_.options.explain ? kForReasons : 0, true);
     if (request_.options.explain && request_.limits.deadline && !stop_()) try_without_deadline(kForReasons);
     CompileResult result = std::move(*best_);
@@ -316,6 +317,7 @@ class BestResidence {
   const StepBound least_;
   const SolveOptions options_;  // the request's, which tell of bounds as they are here
   Searched searched_ = Searched::another_choice;
+  bool impossible_ = false;  // no choice has a plan
   std::optional<CompileResult> best_;
   std::optional<Certificate> of_all_;   // with every persistent value paged
   std::optional<Seconds> late_;         // what the plan takes that is found without the deadline

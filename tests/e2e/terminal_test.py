@@ -175,6 +175,11 @@ class LiveLine(unittest.TestCase):
             self.assertLessEqual(line["bound_joules"] or 0, energy * (1 + 1e-9), line)
             self.assertGreaterEqual(line["plan_joules"] or energy, energy * (1 - 1e-9), line)
 
+    def test_names_no_schedule_where_none_is_possible(self):
+        said = piped("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--runtime-budget", "1.3", "--time-limit", "4s", "--split", "off")
+        self.assertEqual(said.returncode, 1, said.stdout)
+        self.assertNotIn("schedule", said.stderr)
+
     def test_is_not_for_pipes(self):
         said = piped(*self.HARD)
         self.assertNotIn("left", said.stderr)

@@ -71,7 +71,9 @@ std::optional<std::size_t> place_in(std::string_view name, const std::vector<std
 }
 
 std::string not_one_of(std::string_view name, const std::vector<std::string>& known) {
-  return fmt::format("\"{}\" is not one of {}{}", name, fmt::join(known, ", "), did_you_mean(name, known));
+  constexpr std::size_t kMost = 256;  // of a name that is no name
+  return fmt::format("\"{}\" is not one of {}{}", name.substr(0, kMost), fmt::join(known, ", "),
+                     did_you_mean(name, known));
 }
 
 }  // namespace poet
