@@ -104,8 +104,9 @@ install_packages() {
     exit 2
   fi
   if ((EUID != 0)); then
-    # sudo may ask for a password only where somebody can answer.
-    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && sudo -v; }; }; then
+    # sudo may ask for a password only where somebody can answer, who is told what for.
+    local asks="sudo may ask for your password, to install packages: $missing$optional"
+    if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [[ -t 0 && -t 2 ]] && say "$asks" && sudo -v; }; }; then
       [[ -n $missing ]] || return 0
       fail "packages are missing and this user may not install them; as root, run: apt-get install $missing"
     fi

@@ -69,7 +69,7 @@ int failed(int exit_code, const Failure& failure) {
 
 void print_diagnostic(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fputs((styled(Style::bad, "poet:", stderr) + " " + message + "\n").c_str(), stderr);
+  std::fputs(message_text(styled(Style::bad, "poet:", stderr) + " " + message, stderr).c_str(), stderr);
 }
 
 void set_up_signals() {

@@ -8,6 +8,7 @@
 #include "apps/shared/amounts.h"
 #include "apps/shared/called_as.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/ram_budget.h"
 
@@ -43,9 +44,9 @@ DeviceSpec device_spec(const InputOptions& options) {
 Policy policy_of(const InputOptions& options) {
   Policy policy;
   if (options.semantics) policy.semantics = semantics_named("--semantics", *options.semantics);
-  if (options.split && *options.split == "auto")
+  if (options.split && same_name(*options.split, "auto"))
     policy.split.automatic = true;
-  else if (options.split && *options.split != "off")
+  else if (options.split && !same_name(*options.split, "off"))
     policy.split.part = parse_bytes("--split", *options.split);
   if (options.persistent) policy.persistent = persistent_policy_named("--persistent", *options.persistent);
   return policy;

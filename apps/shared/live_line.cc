@@ -17,12 +17,15 @@ std::string first_words(const std::string& text, int columns) {
     whole = longer;
     at = next;
   }
+  if (columns_of(text) > columns_of(whole)) whole.erase(whole.find_last_not_of(",:; ") + 1);  // more followed
   return whole;
 }
 
+int live_columns(std::FILE* stream) { return terminal_width(stream).value_or(80) - 1; }
+
 void draw_line(std::FILE* stream, const std::string& text) {
   // A line longer than the terminal would wrap, and "\r" would not bring it back.
-  std::fputs(("\r\x1b[K" + first_words(text, terminal_width(stream).value_or(80) - 1)).c_str(), stream);
+  std::fputs(("\r\x1b[K" + first_words(text, live_columns(stream))).c_str(), stream);
   std::fflush(stream);
 }
 

@@ -57,7 +57,8 @@ void check_page(const std::string& option, const std::string& file) {
 void mention_stale(const std::string& option, const std::string& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return;
-  std::fputs(("poet: " + option + ": " + file + " was there before and is left as it was\n").c_str(), stderr);
+  const std::string said = "poet: " + option + ": " + file + " was there before and is left as it was";
+  std::fputs(message_text(said, stderr).c_str(), stderr);
 }
 
 }  // namespace poet::cli

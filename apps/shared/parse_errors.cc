@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
+
+#include "poet/base/nearest.h"
 
 namespace poet::cli {
 
@@ -25,12 +28,16 @@ Wrong in_words(const std::string& text) {
                                type.substr(0, std::min(type.find(":{"), type.rfind(" missing"))))};
   }
   if (text.find(" not in {") != std::string::npos) {
-    std::string names = after(" not in {");
-    names = names.substr(0, names.find('}'));
-    for (std::size_t at = names.find(','); at != std::string::npos; at = names.find(',', at + 2))
-      names.insert(at + 1, " ");
+    std::string list = after(" not in {");
+    list = list.substr(0, list.find('}'));
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      names.push_back(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
     const std::string given = after(": ");
-    return {place, fmt::format("\"{}\" is not one of {}", given.substr(0, given.find(" not in {")), names)};
+    return {place, not_one_of(given.substr(0, given.find(" not in {")), names), true};
   }
   return {place, after(": ")};
 }

@@ -17,6 +17,18 @@
 namespace poet::cli {
 namespace {
 
+/// Commands of `program` that are there to be typed: by its name as the user typed that.
+std::string commands_as_called(const std::string& program, const std::string& text) {
+  std::string out = "\n" + text;
+  for (const std::string before : {"\n", "\n  ", "<(", "mpirun -n 4 "}) {
+    const std::string written = before + program + " ", typed = before + called_as() + " ";
+    for (std::size_t at = out.find(written); at != std::string::npos;
+         at = out.find(written, at + typed.size()))
+      out.replace(at, written.size(), typed);
+  }
+  return out.substr(1);
+}
+
 /// Descriptions broken at spaces instead of lines that leave the terminal.
 class Formatter final : public CLI::Formatter {
  public:
@@ -41,6 +53,14 @@ class Formatter final : public CLI::Formatter {
     CLI::detail::format_help(out, command->get_name(), beside_name(command->get_description()),
                              get_column_width());
     return out.str();
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    const CLI::App* program = app;
+    while (program->get_parent() != nullptr) program = program->get_parent();
+    const std::string name = program->get_name();
+    return name == "poet" ? commands_as_called(name, CLI::Formatter::make_footer(app))
+                          : CLI::Formatter::make_footer(app);  // which may name commands of poet
   }
 
  private:
@@ -90,7 +110,8 @@ const Option& Option::required() const {
 }
 
 const Option& Option::one_of(std::initializer_list<std::string> values) const {
-  option_->check(CLI::IsMember(std::vector<std::string>(values)));
+  // The value becomes the name as it stands here.
+  option_->transform(CLI::IsMember(std::vector<std::string>(values), folded_name));
   return *this;
 }
 
@@ -154,7 +175,8 @@ Parser CommandLine::command(const std::string& name, const std::string& descript
                                          : Colour::automatic);
           },
           "colours: on terminals, unless NO_COLOR is set (default); always; never")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->transform(
+          CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}, folded_name).description(""))
       ->type_name("auto|always|never");
   return Parser(*command);
 }
@@ -184,7 +206,9 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   } catch (const CLI::ExtrasError&) {
     throw refused(unknown(*app_, app_->get_subcommands().empty()));
   } catch (const CLI::ParseError& error) {
-    throw refused(in_words(error.what()));
+    const Wrong wrong = in_words(error.what());
+    if (wrong.says_all) throw InputError(wrong.place, wrong.rule);
+    throw refused(wrong);
   }
   return std::nullopt;
 }

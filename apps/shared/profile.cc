@@ -41,7 +41,7 @@ class Profile final : public Command {
   }
 
   int run() override {
-    if (!options_.output) throw InputError("-o FILE.json is needed: where to write the profile");
+    if (!options_.output) throw InputError("-o", "is missing: FILE.json, where to write the profile");
     check_writable("-o", *options_.output);
     Graph training = training_graph(network_spec(input_));
     if (split_) training = split(training, {parse_bytes("--split", *split_)});

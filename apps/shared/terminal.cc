@@ -83,6 +83,13 @@ std::string fitted_lines(const std::string& text) {
   return out;
 }
 
+std::string message_text(const std::string& message, std::FILE* stream) {
+  constexpr int kIndent = 2;
+  const std::optional<int> width = isatty(fileno(stream)) == 1 ? terminal_width(stream) : std::nullopt;
+  const bool fits = !width || columns_of(message) <= static_cast<std::size_t>(*width);
+  return (fits ? message : wrapped(message, *width - kIndent, kIndent)) + "\n";
+}
+
 bool is_live(std::FILE* stream) {
   const char* terminal = std::getenv("TERM");
   return isatty(fileno(stream)) == 1 && terminal != nullptr && std::strcmp(terminal, "dumb") != 0;

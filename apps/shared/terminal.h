@@ -24,6 +24,9 @@ namespace poet::cli {
 /// indented as the line was, and two columns more.
 [[nodiscard]] std::string fitted_lines(const std::string& text);
 
+/// A message of one line, with its line break; where `stream` is a terminal, as many lines as fit into it.
+[[nodiscard]] std::string message_text(const std::string& message, std::FILE* stream);
+
 /// Whether `stream` is a terminal that can draw over a line.
 [[nodiscard]] bool is_live(std::FILE* stream);
 

@@ -96,11 +96,9 @@ function proven({ made, figures }) {
   if (bound > figures.energy * (1 + 1e-6))
     return `The bound that it names, ${joules(bound)}, cannot be right: this plan needs less.`;
   const most = 1 - bound / figures.energy;
-  const rest =
-    most < 1e-6
-      ? "no plan needs less energy"
-      : `no plan needs less than ${joules(bound)}, so that a better one saves at most ${percent(most)}`;
-  return `${optimal ? "Proven optimal" : "Feasible"}: ${rest}.`;
+  if (most < 1e-6) return `${optimal ? "Proven optimal" : "Feasible"}: no plan needs less energy.`;
+  const least = `no plan needs less than ${joules(bound)}`;
+  return optimal ? `Proven optimal within ${percent(most)}: ${least}.` : `Feasible: ${least}, ${percent(most)} below it.`;
 }
 
 /** How it came about, as its file says; nothing of files that do not. */

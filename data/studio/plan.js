@@ -44,15 +44,27 @@ function progressText(job) {
   if (job.state === "queued")
     return job.ahead ? `waiting for ${job.ahead} other jobs …` : "waiting for a worker …";
   if (job.state !== "running") return "";
-  const { phase, schedule_joules: found, bound_joules: bound, elapsed_seconds: time } = job.progress ?? {};
+  const {
+    phase,
+    plan_joules: plan,
+    schedule_joules: found,
+    bound_joules: bound,
+    elapsed_seconds: time,
+  } = job.progress ?? {};
   if (!phase) return "solving …";
   const parts = [
     phase,
-    found ? `a schedule of ${joules(found)}, not placed yet` : "",
+    plan ? `a plan of ${joules(plan)}` : "",
+    found && !(plan <= found) ? `a schedule of ${joules(found)}, not placed yet` : "",
     bound ? `no plan below ${joules(bound)}` : "",
     time ? seconds(time, 2) : "",
   ];
   return `${parts.filter(Boolean).join(", ")} …`;
+}
+
+/** Optimal is what is within the gap that was asked for. */
+function provenOptimal({ energy_gap: gap }) {
+  return gap > 1e-6 ? `Proven optimal within ${percent(gap)}. ` : "Proven optimal. ";
 }
 
 /** What the plan bought, in a sentence; of what has no plan why, and what to do. */
@@ -63,7 +75,7 @@ export function verdictOf(answer, useRam) {
       answer.status === "optimal" ? "" : `; a better plan might save up to ${percent(answer.energy_gap)}`;
     const kept = answer.overhead <= 1e-9 && answer.recomputations + answer.page_outs + answer.page_ins === 0;
     block.append(
-      element("strong", {}, answer.status === "optimal" ? "Proven optimal. " : "Feasible. "),
+      element("strong", {}, answer.status === "optimal" ? provenOptimal(answer) : "Feasible. "),
       kept
         ? `Everything can be kept in ${bytes(answer.peak_ram_bytes)}: ${joules(answer.energy_joules)} and ${seconds(answer.runtime_seconds)} a step.`
         : `${bytes(answer.keep_all_peak_ram_bytes)} of RAM become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,

@@ -20,14 +20,11 @@ namespace poet {
 namespace {
 
 /// Progress with the best plan's energy: that of staged schedules has loads that nobody waits for.
-std::function<void(const Progress&)> with_plans_of(const SynchronousSearch& search,
-                                                   std::function<void(const Progress&)> tell) {
-  if (!tell) return tell;
-  return [&search, tell = std::move(tell)](Progress progress) {
+OnProgress with_plans_of(const SynchronousSearch& search, OnProgress tell) {
+  return changed(std::move(tell), [&search](Progress& progress) {
     progress.incumbent_joules.reset();
     if (search.best() != nullptr) progress.incumbent_joules = search.best()->energy.value();
-    tell(progress);
-  };
+  });
 }
 
 bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
@@ -149,6 +146,10 @@ Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options,
   made.plan = {};
   earlier += end - *problem.limits.deadline;
   if (may_be_late && !whole_search() && earlier < *problem.limits.deadline) {
+    options.on_progress = changed(std::move(options.on_progress), [bounds](Progress& progress) {
+      progress.bound_joules = bounds.every_plan.value();
+      progress.staged_bound_joules.reset();
+    });
     std::optional<PlacedPlan> placed = std::move(made.placed);
     made = with_paged_parameters(problem, options, synchronous_too, whole_search, earlier, tries - 1);
     if (!made.placed) made.placed = std::move(placed);
@@ -202,10 +203,10 @@ void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Atte
   made.synchronous = true;
 }
 
-Attempt solve_and_lower(const CompileRequest& request, Bytes reserve, const Stop& search) {
+Attempt solve_and_lower(const CompileRequest& request, SolveOptions options, Bytes reserve,
+                        const Stop& search) {
   const Instance instance = with_reserve(request.instance, request.limits.ram_budget, reserve);
   SolveRequest problem{instance, request.limits, request.semantics};
-  SolveOptions options = request.options;
   options.explain = options.explain && reserve == Bytes(0);
   const bool synchronous = searches_synchronous(request);
   Attempt made = has_paged(instance) ? with_paged_parameters(problem, options, synchronous, search)

@@ -28,8 +28,9 @@ struct Attempt {
 };
 
 /// Solves the request with so much RAM in reserve (with_reserve()), within `search`; its best plan, verified,
-/// or none.
-[[nodiscard]] Attempt solve_and_lower(const CompileRequest& request, Bytes reserve, const Stop& search);
+/// or none. `options`: the request's, which may tell somebody else.
+[[nodiscard]] Attempt solve_and_lower(const CompileRequest& request, SolveOptions options, Bytes reserve,
+                                      const Stop& search);
 
 /// Makes this plan the attempt's, which is not verified then.
 void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Attempt& made);

@@ -67,7 +67,13 @@ CompileResult compile_best_order(const CompileRequest& request) {
   for (const bool in_other : {keeps_all, !keeps_all}) {
     if (in_other && is_given) continue;
     const double part = is_first && !is_given ? kPartOfTime : 1;
-    CompileResult found = compile_within(in_other ? other : request, stop, part * stop.remaining());
+    CompileRequest one = in_other ? other : request;
+    one.options.on_progress = changed(request.options.on_progress, [&](Progress& progress) {
+      progress.bound_joules.reset();  // of this order
+      progress.staged_bound_joules.reset();
+      if (!is_first && has_plan(best)) keep_least(progress, best.report.energy);
+    });
+    CompileResult found = compile_within(std::move(one), stop, part * stop.remaining());
     if (in_other) found.order = least.order;
     certify_for_any_order(request, found);
     if (is_first || is_better(found, best)) best = std::move(found);

@@ -62,6 +62,7 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fitted, Time
       "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";
   CompileRequest wider = request;
   wider.options.explain = false;
+  wider.options.on_progress = nullptr;  // of another problem
   Bytes least = fitted.reserves.least_budget();
   for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file && !time.finish()(); ++i) {
     wider.limits.ram_budget = least;

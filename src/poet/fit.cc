@@ -136,13 +136,22 @@ Fit fit(const CompileRequest& request, Time& time) {
     reserve_of_other = fit.reserve;
     return true;
   };
+  SolveOptions options = request.options;
+  options.on_progress = changed(request.options.on_progress, [&](Progress& progress) {
+    if (request.semantics != Semantics::device) progress.plan_joules = progress.incumbent_joules;
+    if (other) progress.plan_joules = other->report.energy.value();
+    if (!bounds) return;
+    progress.phase = "room for addresses, " + progress.phase;  // with less RAM, of which bounds are no others
+    progress.bound_joules = bounds->every_plan.value();
+    progress.staged_bound_joules.reset();
+  });
   bool fits = false;  // another plan than the best, which was made to
   bool enough = false;
   Stop search = for_search(request, time.limit());
   do {
     const bool first = !bounds;
     fit.reserve = fit.reserves.reserve();
-    made = solve_and_lower(request, fit.reserve, search);
+    made = solve_and_lower(request, options, fit.reserve, search);
     if (!made.plan.steps.empty() && request.addresses) find_addresses(request, time, made);
     if (first) bounds = made.outcome.certificate.bounds;
     if (made.placed && (!fit.found() || made.placed->energy < made.report.energy))

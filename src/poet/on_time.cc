@@ -39,6 +39,14 @@ class OnTime {
         stop_(stop_of(request.options)),
         plain_(request) {
     plain_.on_time.reset();
+    // Whether a plan of these searches is an answer is known at their ends, and deadlines are earlier in all
+    // but the first.
+    plain_.options.on_progress = changed(request.options.on_progress, [this](Progress& progress) {
+      progress.plan_joules.reset();
+      if (!bounds_known_) return;
+      progress.bound_joules = bounds_.every_plan.value();
+      progress.staged_bound_joules.reset();
+    });
   }
 
   CompileResult run() {
@@ -47,6 +55,7 @@ class OnTime {
       CompileResult result =
           search == 2 ? compile_for_slow_steps() : compile_within_half(search == kMostSearches);
       if (search == 1) bounds_ = result.certificate.bounds;
+      bounds_known_ = true;
       solves_ += result.solves;
       nodes_ += result.outcome.nodes;
       const bool has_plan = !result.plan.steps.empty();
@@ -167,6 +176,7 @@ class OnTime {
   const Stop stop_;
   CompileRequest plain_;
   Bounds bounds_;
+  bool bounds_known_ = false;
   int solves_ = 0;
   long nodes_ = 0;
   std::optional<CompileResult> best_;  // of the plans that miss the share, the one with the largest

@@ -31,17 +31,6 @@ using PagedSet = std::vector<ValueId>;
 
 bool found(const CompileResult& result) { return !result.plan.steps.empty(); }
 
-/// What is told of the search says that no plan needs less than this.
-SolveOptions raised(SolveOptions options, double least) {
-  if (!options.on_progress) return options;
-  options.on_progress = [least, tell = options.on_progress](Progress progress) {
-    progress.bound_joules = std::max(progress.bound_joules.value_or(0), least);
-    if (progress.staged_bound_joules <= progress.bound_joules) progress.staged_bound_joules.reset();
-    tell(progress);
-  };
-  return options;
-}
-
 /// Why no choice has a plan, by what computing and the updates' way home take at least.
 std::optional<std::string> impossible(const Instance& instance, const Limits& limits,
                                       const StepBound& least) {
@@ -71,7 +60,7 @@ class BestResidence {
         all_(pageable(request.instance)),
         all_paged_(with_paged(request.instance, all_)),
         least_(least_step(request.instance, request.limits.ram_budget)),
-        options_(raised(request.options, least_.energy.value())) {}
+        options_(telling(request.options)) {}
 
   CompileResult run() {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
@@ -89,6 +78,29 @@ class BestResidence {
   }
 
  private:
+  /// What a search is for: plans of one choice, or of all.
+  enum class Searched { everything_resident, another_choice, without_deadline };
+
+  [[nodiscard]] SolveOptions telling(SolveOptions options) const {
+    options.on_progress =
+        changed(std::move(options.on_progress), [this](Progress& progress) { of_all_choices(progress); });
+    return options;
+  }
+
+  /// What is known of every choice, from the progress of a search.
+  void of_all_choices(Progress& progress) const {
+    const double told = progress.bound_joules.value_or(0);
+    double bound = bound_of(searched_ == Searched::everything_resident ? told : resident_bound_);
+    if (all_.empty() || searched_ == Searched::without_deadline) bound = std::max(bound, told);
+    progress.bound_joules = bound;
+    if (!all_.empty() || progress.staged_bound_joules <= bound) progress.staged_bound_joules.reset();
+    if (impossible_ || searched_ == Searched::without_deadline) {  // whose plans may be late
+      progress.plan_joules.reset();
+      progress.incumbent_joules.reset();
+    }
+    if (best_ && found(*best_)) keep_least(progress, best_->report.energy);
+  }
+
   // Then the gap relaxation is what bounds.
   [[nodiscard]] bool is_large() const { return poet::is_large(request_.instance.graph.ops.size()); }
 
@@ -106,6 +118,7 @@ class BestResidence {
   // What else there is to say, the least deadline for one, is found in a part of the time.
   CompileResult without_a_plan(const std::string& why) {
     constexpr double kForReasons = 0.25;
+    impossible_ = true;
     attempt(all_, request_.options.explain ? kForReasons : 0, true);
     if (request_.options.explain && request_.limits.deadline && !stop_()) try_without_deadline(kForReasons);
     CompileResult result = std::move(*best_);
@@ -123,6 +136,7 @@ class BestResidence {
     without.limits.deadline.reset();
     without.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     without.options.explain = false;
+    searched_ = Searched::without_deadline;
     CompileResult result = BestResidence(without).run();
     none_without_deadline_ = result.certificate.status == Status::infeasible;
     bound_without_deadline_ = result.certificate.bounds.every_plan.value();
@@ -169,8 +183,10 @@ class BestResidence {
 
   // Either everything is resident, or something is paged.
   [[nodiscard]] double bound() const {
-    return std::max({best_->keep_all.energy.value(), least_.energy.value(), bound_without_deadline_,
-                     std::min(resident_bound_, paging_bound_)});
+    return std::max(best_->keep_all.energy.value(), bound_of(resident_bound_));
+  }
+  [[nodiscard]] double bound_of(double resident) const {
+    return std::max({least_.energy.value(), bound_without_deadline_, std::min(resident, paging_bound_)});
   }
 
   // Those that are promising, or until there is a plan.
@@ -209,6 +225,7 @@ class BestResidence {
     one.options.time_limit_seconds = std::max(1e-3, share * stop_.remaining());
     one.options.explain = request_.options.explain && last && !(best_ && found(*best_));
     if (!paged.empty() && bounds_hold() && is_large()) one.options.aim = Aim::plan;
+    searched_ = paged.empty() ? Searched::everything_resident : Searched::another_choice;
     CompileResult result = compile(one);
     result.paged = with_rows(paged);
     if (paged.empty()) {
@@ -268,6 +285,7 @@ class BestResidence {
     one.options.aim = Aim::bound;
     if (best_ && found(*best_)) one.options.known_joules = best_->report.energy.value();
     one.options.synchronous = !is_large();
+    searched_ = Searched::another_choice;
     of_all_ = compile(one).certificate;
     raise_paging_bound();
   }
@@ -300,6 +318,8 @@ class BestResidence {
   const Instance all_paged_;
   const StepBound least_;
   const SolveOptions options_;  // the request's, which tell of bounds as they are here
+  Searched searched_ = Searched::another_choice;
+  bool impossible_ = false;  // no choice has a plan
   std::optional<CompileResult> best_;
   std::optional<Certificate> of_all_;   // with every persistent value paged
   std::optional<Seconds> late_;         // what the plan takes that is found without the deadline

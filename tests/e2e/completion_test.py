@@ -96,6 +96,9 @@ def try_terminal(command, folder, start):
         ("poet reproduce -o fol", "der/"),
         ("poet devices jets", "ontx2"),
         ("poet completion fi", "sh"),
+        ("poet help so", "lve"),
+        ("poet manual so", "lve"),
+        ("poet hel", "p"),
     ]:
         terminal.completed(line, expected)
     terminal.close()
@@ -112,7 +115,10 @@ def try_every_option():
     names = commands()
     check(len(names) > 10, f"commands: {names}")
     offered = offered_by_bash([""])
-    check(offered == set(names) | options_of([]), f"poet: {sorted(offered ^ (set(names) | options_of([])))}")
+    known = {*names, "help"} | options_of([])
+    check(offered == known, f"poet: {sorted(offered ^ known)}")
+    for command in ("help", "manual"):
+        check(offered_by_bash([command, "so"]) == {"solve"}, f"{command}: {offered_by_bash([command, 'so'])}")
     for name in names:
         offered, there = offered_by_bash([name, "-"]), options_of([name])
         check(offered == there, f"{name}: bash offers {sorted(offered - there)} too much, {sorted(there - offered)} not")
@@ -122,13 +128,14 @@ def try_every_option():
 
 def try_fish(folder):
     script = f"source ({POET} completion fish | psub)\n" + "\n".join(
-        f"complete -C '{line}'; echo" for line in ["poet ver", "poet solve --platform m", "poet verify a_pl", "poet solve --mod"])
+        f"complete -C '{line}'; echo" for line in ["poet ver", "poet solve --platform m", "poet verify a_pl", "poet solve --mod", "poet help so", "poet manual so"])
     environment = {**os.environ, "HOME": folder}
     done = subprocess.run(["fish", "--no-config", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
     groups = [[line.split("\t")[0] for line in group.splitlines()] for group in done.stdout.split("\n\n")]
     check(groups[0] == ["verify"], f"fish: {done.stdout} {done.stderr}")
     check({"m0", "m4", "my_board.json"} <= set(groups[1]), f"fish: {groups}")
     check(groups[2] == ["a_plan.plan"] and "--model" in groups[3], f"fish: {groups}")
+    check(groups[4:6] == [["solve"], ["solve"]], f"fish: {groups}")
 
 
 def main():

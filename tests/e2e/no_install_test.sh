@@ -48,3 +48,22 @@ result=$?
 ((result == 3)) || wrong "exit code $result: it did not go on to build"
 grep -q 'apt-get install' "$folder/err" && wrong "it asks for packages that are there"
 [[ ! -e $folder/called ]] || wrong "apt-get was called"
+
+# Whoever may install by sudo is told what for before sudo asks for a password.
+cat >"$folder/bin/sudo" <<'ENDSUDO'
+#!/usr/bin/env bash
+[[ $1 == -v ]] && echo "password?" >&2
+exit 1
+ENDSUDO
+chmod +x "$folder/bin/sudo"
+chmod 777 "$folder"
+as_user=()
+((EUID != 0)) || as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if command -v script >/dev/null && "${as_user[@]}" test -x "$repository/poet"; then
+  INSTALLED=none HOME=$folder POET_BUILD_DIR=$folder/users PATH="$folder/bin:/usr/bin:/bin" \
+    "${as_user[@]}" script -qec "$(printf %q "$repository/poet") --version" /dev/null </dev/null >"$folder/err" 2>&1
+  grep -q 'sudo may ask for your password, to install packages: .*ninja-build' "$folder/err" ||
+    wrong "it does not say what sudo is to install"
+  [[ $(grep -n -m1 'sudo may ask' "$folder/err" | cut -d: -f1) -lt $(grep -n -m1 'password?' "$folder/err" | cut -d: -f1) ]] ||
+    wrong "it says so after sudo has asked"
+fi

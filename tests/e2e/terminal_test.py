@@ -73,7 +73,7 @@ class Width(unittest.TestCase):
 
     def test_no_line_is_longer_than_COLUMNS(self):
         for arguments in COMMANDS:
-            for columns in (80, 100, 132):
+            for columns in (80, 100, 132) if arguments[0] not in ("models", "devices") else (40, 50, 80, 100, 132):
                 with self.subTest(arguments=arguments, columns=columns):
                     said = piped(*arguments, COLUMNS=str(columns))
                     self.assertIn(said.returncode, (0, 1), said.stderr)
@@ -83,7 +83,15 @@ class Width(unittest.TestCase):
         for arguments in ((), ("solve",), ("run",), ("sweep",), ("codegen",)):
             for columns in (40, 50, 59, 63, 64, 80, 100):
                 with self.subTest(arguments=arguments, columns=columns):
-                    self.check(piped(*arguments, "--help", COLUMNS=str(columns)).stdout, columns)
+                    self.check(piped(*arguments, "--help", COLUMNS=str(columns), POET_CALLED_AS="./poet").stdout, columns)
+
+    def test_nor_is_an_error_on_a_terminal(self):
+        wrong = ("solve", "--modle", "linear")
+        for columns in (40, 80):
+            said = without_colours(on_terminal(*wrong, COLUMNS=str(columns), POET_CALLED_AS="./poet"))
+            self.assertIn("did you mean --model?", " ".join(said.split()))
+            self.check(said.replace("\r\n", "\n"), columns)
+        self.assertEqual(piped(*wrong, COLUMNS="40").stderr.count("\n"), 1)  # one line for programs
 
     def test_a_plan_is_shown_in_40_columns(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -138,9 +146,39 @@ class LiveLine(unittest.TestCase):
 
     def test_says_what_is_known_and_what_time_is_left(self):
         said = on_terminal(*self.HARD)
-        self.assertRegex(said, r"[a-z ]+, [0-3] s left: best [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
+        self.assertRegex(said, r"[a-z ]+, [0-3] s left: (best|schedule) [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
         # The last is gone before the answer.
         self.assertRegex(said, r"\r\x1b\[K\x1b\[1mNetwork")
+
+    def lines(self, said):
+        return [line.strip() for line in re.split(r"\r\x1b\[K", said) if " J" in line]
+
+    def test_keeps_what_matters_on_narrow_terminals(self):
+        for columns, kept in ((50, r"^(best|schedule) \S+ m?J, bound \S+ m?J, .*[0-3] s left$"), (30, r"^((best|schedule) )?\S+ m?J, bound \S+ m?J$")):
+            drawn = self.lines(on_terminal(*self.HARD, COLUMNS=str(columns)))
+            self.assertTrue(any(re.search(kept, line) for line in drawn), drawn)
+            self.assertFalse([line for line in drawn if line.endswith((",", ":"))], drawn)
+
+    def test_is_of_the_whole_answer(self):
+        """Of which searches with several sets of parameters on storage are parts."""
+        arguments = ("solve", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "3s")
+        with tempfile.TemporaryDirectory() as folder:
+            progress = pathlib.Path(folder, "progress")
+            said = piped(*arguments, "--progress-out", str(progress), "--json")
+            lines = [json.loads(line) for line in progress.read_text().splitlines()]
+        energy = json.loads(said.stdout)["energy_joules"]
+        times = [line["elapsed_seconds"] for line in lines]
+        self.assertEqual(times, sorted(times))
+        plans = [line["plan_joules"] for line in lines if line["plan_joules"]]
+        self.assertEqual(plans, sorted(plans, reverse=True))
+        for line in lines:
+            self.assertLessEqual(line["bound_joules"] or 0, energy * (1 + 1e-9), line)
+            self.assertGreaterEqual(line["plan_joules"] or energy, energy * (1 - 1e-9), line)
+
+    def test_names_no_schedule_where_none_is_possible(self):
+        said = piped("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--runtime-budget", "1.3", "--time-limit", "4s", "--split", "off")
+        self.assertEqual(said.returncode, 1, said.stdout)
+        self.assertNotIn("schedule", said.stderr)
 
     def test_is_not_for_pipes(self):
         said = piped(*self.HARD)
@@ -171,6 +209,15 @@ class Errors(unittest.TestCase):
         self.assertEqual(self.error("run", *SMALL, "--quiet", "--validate", "nix")[:2], ("input", "--validate"))
         # From the process that solves.
         self.assertEqual(self.error("run", *SMALL, "--ram-budget", "1GB")[:2], ("input", "--ram-budget"))
+
+    def test_name_field_and_rule(self):
+        for arguments, field in ((("devices", "foo"), "DEVICE"), (("solve", "--model", "linear", "--platform", "zz"), "--platform"),
+                                 (("solve", "--model", "linaer", "--platform", "m0"), "--model"),
+                                 (("solve", *SMALL, "--batch-size", "99999999999"), "--batch-size"),
+                                 (("profile", "--model", "linear"), "-o")):
+            kind, named, rule = self.error(*arguments)
+            self.assertEqual((kind, named), ("input", field))
+            self.assertTrue(rule)
 
     def test_answers_that_there_is_no_plan_are_answers(self):
         said = piped("solve", *SMALL, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", "--json")
@@ -208,6 +255,19 @@ class Hints(unittest.TestCase):
     def test_from_a_checkout(self):
         os.symlink(POET, pathlib.Path(self.folder.name) / "poet")
         self.run_all(self.said("solve", *SMALL, "--quiet", "--plan-out", "p", POET_CALLED_AS="./poet"), "./poet")
+
+    def test_examples_of_help(self):
+        for command in ("solve", "run", "manual", "completion", "compare"):
+            said = piped(command, "--help", POET_CALLED_AS="./poet").stdout
+            self.assertRegex(said, r"(?m)^  (source <\()?\./poet " + command)
+            self.assertNotRegex(said, r"(?m)^  (source <\()?poet [a-z]")
+        self.assertIn("poet solve", piped("manual", "solve", POET_CALLED_AS="./poet").stdout)
+
+    def test_a_plan_that_no_method_has(self):
+        said = self.said("compare", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "2s", "--methods", "dtr", "--quiet")
+        command = re.search(r"plan:\n  (.*)$", said, re.M).group(1)
+        done = subprocess.run(command + " --quiet", shell=True, capture_output=True, text=True, timeout=60, env=environment())
+        self.assertEqual(done.returncode, 0, command + done.stderr)
 
     def test_ways_out(self):
         answer = self.said("solve", *SMALL, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")

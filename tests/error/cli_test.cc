@@ -92,11 +92,39 @@ TEST(BadComparison, NamesTheOption) {
   expect_bad_input_with(budget + "--methods lru",
                         "--methods: unknown method \"lru\" (known: checkpoint-all, ");
   expect_bad_input_with(budget + "--methods dtr,,pofo", "--methods: has an empty item");
-  expect_bad_input_with(budget + "--methods DTR", "unknown method \"DTR\"");
+  expect_bad_input_with(budget + "--methods chekmate", "unknown method \"chekmate\"; did you mean checkmate");
+  expect_bad_input(budget + "--methods DTR,capuchin,dtr", "--methods: names dtr twice");
   expect_bad_input(budget + "--methods dtr,capuchin,dtr", "--methods: names dtr twice");
   expect_bad_input_with(budget + "--methods", "--methods");
   expect_bad_input(budget + "--csv /nonexistent/x.csv", "--csv: no such folder: /nonexistent");
   expect_bad_input(budget + "--deadline 0", "--deadline: \"0\" must be a finite time > 0");
+}
+
+TEST(BadNames, SayWhatMayBeMeant) {
+  const std::string solve = "solve " + kLinear + "--ram-budget 1MB ";
+  expect_bad_input(solve + "--optimizer adma",
+                   "--optimizer: \"adma\" is not one of sgd, momentum, adam, adamw; did you mean adam?");
+  expect_bad_input(solve + "--semantics devise",
+                   "--semantics: \"devise\" is not one of device, staged, published; did you mean device?");
+  expect_bad_input(solve + "--order bets", "--order: \"bets\" is not one of given, best; did you mean best?");
+  expect_bad_input_with("manual sovle", "sovle: unknown command; did you mean solve? (");
+  expect_bad_input_with("completion zhs", "did you mean zsh?");
+  expect_bad_input_with("run " + kLinear + "--kernels leen", "did you mean lean?");
+}
+
+TEST(BadNames, NoNameIsBadForItsCase) {
+  const std::string solve = "solve --quiet " + kLinear + "--ram-budget 1MB ";
+  for (const char* options : {"--optimizer ADAM --semantics Device", "--solver CBC --order Given",
+                              "--persistent Resident --split OFF", "--precision FP32"})
+    EXPECT_EQ(poet(solve + options).exit_code, 0) << options;
+  EXPECT_EQ(poet("manual SOLVE").exit_code, 0);
+  EXPECT_EQ(poet("completion Bash").exit_code, 0);
+  EXPECT_EQ(poet("compare --quiet " + kLinear + "--ram-budget 1MB --methods Checkpoint_All").exit_code, 0);
+}
+
+TEST(BadSizes, NameTheOption) {
+  expect_bad_input_with("solve " + kLinear + "--ram-budget 1MB --batch-size 99999999999",
+                        "--batch-size: 99999999999 is too large: op 0 \"input\"");
 }
 
 TEST(BadNames, ListWhatThereIs) {

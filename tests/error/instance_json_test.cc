@@ -77,7 +77,7 @@ TEST(InstanceErrors, Nodes) {
   expect(
       kNodes,
       {
-          {"/format", "", "i.json: /format: must be present"},
+          {"/format", "", "i.json: /format: must be present, as in \"format\": 3"},
           {"/format", "4", "i.json: /format: must be <= 3"},
           {"/format", "1.0", "i.json: /format: must be an integer, written without point or exponent"},
           {"/name", "1", "i.json: /name: must be a string"},
@@ -110,7 +110,8 @@ TEST(InstanceErrors, Nodes) {
           {"/nodes/1/page_in_seconds", "", "i.json: /nodes/1/page_in_seconds: must be present"},
           {"/nodes/1/page_out_joules", "-1", "i.json: /nodes/1/page_out_joules: must be >= 0"},
           {"/nodes/1/page_in_second", "1",
-           "i.json: /nodes/1/page_in_second: is not a field here; known: name, backward, deps, ram_bytes, "
+           "i.json: /nodes/1/page_in_second: is not a field here; did you mean page_in_seconds? known: name, "
+           "backward, deps, ram_bytes, "
            "runtime_seconds, compute_joules, page_in_seconds, page_out_seconds, page_in_joules, "
            "page_out_joules"},
           {"/nodes/1", R"({"name": "b", "backward": true, "deps": [0], "ram_bytes": 8, "runtime_seconds": 1,

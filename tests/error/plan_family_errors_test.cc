@@ -142,8 +142,8 @@ TEST(PlanFamilyErrors, InJson) {
     change(json);
     return test::input_error([&] { static_cast<void>(plans_from_json(json, "f.json")); });
   };
-  EXPECT_EQ(diagnostic_about([](Json& json) { json["format"] = 2; }), "f.json: /format: must be >= 3");
-  EXPECT_EQ(diagnostic_about([](Json& json) { json["format"] = 4; }), "f.json: /format: must be <= 3");
+  EXPECT_EQ(diagnostic_about([](Json& json) { json["format"] = 2; }), "f.json: /format: must be 3");
+  EXPECT_EQ(diagnostic_about([](Json& json) { json["format"] = 4; }), "f.json: /format: must be 3");
   EXPECT_EQ(diagnostic_about([](Json& json) {
               json["plans"].erase(1);
               json["plans"].erase(1);

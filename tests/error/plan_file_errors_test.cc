@@ -31,7 +31,8 @@ std::string plan_diagnostic(const std::function<void(Json&)>& damage) {
 
 TEST(PlanJsonErrors, Structure) {
   EXPECT_EQ(plan_diagnostic([](Json& j) { j = 3; }), "p.json: must be an object");
-  EXPECT_EQ(plan_diagnostic([](Json& j) { j.erase("format"); }), "p.json: /format: must be present");
+  EXPECT_EQ(plan_diagnostic([](Json& j) { j.erase("format"); }),
+            "p.json: /format: must be present, as in \"format\": 2");
   EXPECT_EQ(plan_diagnostic([](Json& j) { j["format"] = 3; }), "p.json: /format: must be <= 2");
   EXPECT_THAT(plan_diagnostic([](Json& j) { j["arena"] = 2; }),
               HasSubstr("p.json: /arena: is not a field here"));

@@ -37,7 +37,8 @@ std::string schedule_diagnostic(const std::function<void(Json&)>& damage) {
 
 TEST(ScheduleJsonErrors, Structure) {
   EXPECT_EQ(schedule_diagnostic([](Json& j) { j = 3; }), "s.json: must be an object");
-  EXPECT_EQ(schedule_diagnostic([](Json& j) { j.erase("format"); }), "s.json: /format: must be present");
+  EXPECT_EQ(schedule_diagnostic([](Json& j) { j.erase("format"); }),
+            "s.json: /format: must be present, as in \"format\": 1");
   EXPECT_EQ(schedule_diagnostic([](Json& j) { j["format"] = 2; }), "s.json: /format: must be 1");
   EXPECT_EQ(schedule_diagnostic([](Json& j) { j.erase("stages"); }), "s.json: /stages: must be present");
   EXPECT_EQ(schedule_diagnostic([](Json& j) { j["stages"] = 1; }), "s.json: /stages: must be an array");

@@ -32,10 +32,12 @@ std::string sweep_diagnostic(const std::string& spec) {
 
 TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"{" + kHead + ", " + kRest + R"(, "method": 1})", "/method: is not a field here"},
+      {"{" + kHead + ", " + kRest + R"(, "method": 1})",
+       "/method: is not a field here; did you mean methods? known: format, "},
       {"{" + kHead + R"(, "methods": ["poet"]})", "/ram: must be present"},
       {"{" + kHead + R"(, "ram": [0.5]})", "/methods: must be present"},
-      {R"({"networks": ["linear"], "platforms": ["m4"], )" + kRest + "}", "/format: must be present"},
+      {R"({"networks": ["linear"], "platforms": ["m4"], )" + kRest + "}",
+       "/format: must be present, as in \"format\": 1"},
       {R"({"format": 2, "networks": ["linear"], "platforms": ["m4"], )" + kRest + "}", "/format: must be 1"},
       {R"({"format": 1, "networks": ["linear"], )" + kRest + "}", "/platforms: is missing"},
       {R"({"format": 1, "networks": [], "platforms": ["m4"], )" + kRest + "}",
@@ -71,22 +73,25 @@ TEST(SweepSpecErrors, NameThePlaceAndTheRule) {
       {"{" + kHead + R"(, "deadlines": [true], )" + kRest + "}", "/deadlines/0: must be null, a factor"},
       {"{" + kHead + R"(, "ram": [0.5], "methods": ["poet", "gurobi"]})",
        "/methods/1: unknown method \"gurobi\" (known: "},
+      {"{" + kHead + R"(, "ram": [0.5], "methods": ["poeet"]})",
+       "/methods/0: unknown method \"poeet\"; did you mean poet? (known: "},
       {"{" + kHead + R"(, "gap": 2, )" + kRest + "}", "/gap: must be from 0 to 1"},
       {"{" + kHead + R"(, "gap": "x", )" + kRest + "}", "/gap: \"x\" is not a fraction"},
       {"{" + kHead + R"(, "time_limit": 0, )" + kRest + "}", "/time_limit: must be > 0"},
       {"{" + kHead + R"(, "batch_sizes": [0], )" + kRest + "}", "/batch_sizes/0: "},
       {"{" + kHead + R"(, "batch_sizes": [1.5], )" + kRest + "}", "/batch_sizes/0: "},
-      {"{" + kHead + R"(, "optimizer": "lamb", )" + kRest + "}", "/optimizer: must be one of sgd"},
+      {"{" + kHead + R"(, "optimizer": "lamb", )" + kRest + "}", "/optimizer: \"lamb\" is not one of sgd, "},
       {"{" + kHead + R"(, "accumulate": 0, )" + kRest + "}", "/accumulate: "},
       {"{" + kHead + R"(, "clip_norm": 0, )" + kRest + "}", "/clip_norm: must be > 0"},
       {"{" + kHead + R"(, "label_smoothing": 1, )" + kRest + "}", "/label_smoothing: must be below 1"},
       {"{" + kHead + R"(, "precision": "fp16", )" + kRest + "}",
-       "/precision: must be one of fp32, bf16-mixed"},
+       "/precision: \"fp16\" is not one of fp32, bf16-mixed"},
       {"{" + kHead + R"(, "semantics": "staged", "clip_norm": 1, )" + kRest + "}",
        "/clip_norm: with semantics staged"},
-      {"{" + kHead + R"(, "persistent": "maybe", )" + kRest + "}", "/persistent: must be one of"},
+      {"{" + kHead + R"(, "persistent": "maybe", )" + kRest + "}", "/persistent: \"maybe\" is not one of"},
       {"{" + kHead + R"(, "semantics": "paper", )" + kRest + "}", "/semantics: must be published"},
-      {"{" + kHead + R"(, "solver": "gurobi", )" + kRest + "}", "/solver: must be one of cbc, highs"},
+      {"{" + kHead + R"(, "solver": "gurobi", )" + kRest + "}",
+       "/solver: \"gurobi\" is not one of cbc, highs"},
       {"{" + kHead + R"(, "max_bytes_written": 7, )" + kRest + "}", "/max_bytes_written: "},
       {"{" + kHead + R"(, "semantics": "published", "optimizer": "adam", )" + kRest + "}",
        "/optimizer: with semantics published"},
@@ -183,7 +188,7 @@ TEST(SweepErrors, AreExitTwoBeforeAnythingRuns) {
     return folder.write(name, "{\"format\": 1, " + text + ", " + kRest + "}") + store;
   };
   expect_diagnostic(spec("a.json", R"("networks": ["linear", "lenet"], "platforms": ["m4"])"),
-                    "/networks/1: model 'lenet': unknown");
+                    "/networks/1: unknown network \"lenet\"; the");
   expect_diagnostic(spec("b.json", R"("networks": ["linear"], "platforms": ["m4", "m9"])"), "/platforms/1: ");
   expect_diagnostic(spec("c.json", R"("networks": ["linear"], "platforms": ["m4"], "sequence_lengths": [7])"),
                     "/networks/0: ");

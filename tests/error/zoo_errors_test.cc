@@ -14,12 +14,14 @@ using test::input_error;
 using testing::HasSubstr;
 
 TEST(ZooErrors, UnknownNetworkListsTheKnownOnes) {
-  EXPECT_EQ(input_error([] { (void)build_network("resnet19"); }),
-            "model 'resnet19': unknown; did you mean resnet18? the built-in networks are linear, vgg16, "
-            "vgg16_cifar, "
-            "resnet14_cifar, resnet18, "
-            "resnet18_cifar, resnet50, bert, bert_tiny, transformer");
-  EXPECT_THAT(input_error([] { (void)build_network(""); }), HasSubstr("model '': unknown"));
+  EXPECT_EQ(
+      input_error([] { (void)build_network("resnet19"); }),
+      "model: unknown network \"resnet19\"; did you mean resnet18? the built-in networks are linear, vgg16, "
+      "vgg16_cifar, "
+      "resnet14_cifar, resnet18, "
+      "resnet18_cifar, resnet50, bert, bert_tiny, transformer");
+  EXPECT_THAT(input_error([] { (void)build_network(""); }),
+              HasSubstr("model: unknown network \"\"; the built-in"));
 }
 
 TEST(ZooErrors, BatchSizeBelowOne) {

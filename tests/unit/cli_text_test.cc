@@ -82,7 +82,34 @@ TEST(Describe, NamesWhatIsKnown) {
   EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: bound 10.9 J, 0.2 s");
   progress.incumbent_joules = 11;
   // (11 - 10.9) / (11 - 10) = 10%
-  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: best 11 J, bound 10.9 J, gap 10%, 0.2 s");
+  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: schedule 11 J, bound 10.9 J, gap 10%, 0.2 s");
+  // Of a plan that is an answer already.
+  progress.plan_joules = 12;
+  EXPECT_EQ(describe(progress, Joules(10)),
+            "root relaxation: best 12 J, schedule 11 J, bound 10.9 J, gap 55%, 0.2 s");
+  progress.incumbent_joules = 13;
+  EXPECT_EQ(describe(progress, Joules(10)), "root relaxation: best 12 J, bound 10.9 J, gap 55%, 0.2 s");
+}
+
+TEST(Describe, LeavesOutWhatIsOfLessImportance) {
+  Progress progress;
+  progress.phase = "root relaxation";
+  progress.incumbent_joules = 11;
+  progress.bound_joules = 10.9;
+  const auto within = [&](int columns) { return describe_within(columns, progress, Joules(10), "2 s left"); };
+  EXPECT_EQ(within(80), "root relaxation, 2 s left: schedule 11 J, bound 10.9 J, gap 10%");
+  EXPECT_EQ(within(62), "schedule 11 J, bound 10.9 J, gap 10%, 2 s left");
+  EXPECT_EQ(within(40), "schedule 11 J, bound 10.9 J, 2 s left");
+  EXPECT_EQ(within(30), "schedule 11 J, bound 10.9 J");
+  EXPECT_EQ(within(20), "11 J, bound 10.9 J");
+  EXPECT_EQ(within(15), "schedule 11 J");
+  progress.plan_joules = 12;
+  EXPECT_EQ(within(24), "best 12 J, bound 10.9 J");
+  EXPECT_EQ(within(15), "best 12 J");
+  progress.plan_joules = progress.incumbent_joules = std::nullopt;
+  progress.bound_joules.reset();
+  EXPECT_EQ(within(80), "root relaxation, 2 s left");
+  EXPECT_EQ(within(10), "2 s left");
 }
 
 TEST(PlainFilter, PrintsChangesAtMostOnceASecond) {
@@ -131,8 +158,8 @@ TEST(CheckWritable, RefusesWhatCannotBeCreated) {
 TEST(LiveLine, EndsAfterAWord) {
   const std::string text = "searching, 3 s left: best 1.34 mJ, bound";
   EXPECT_EQ(first_words(text, 80), text);
-  EXPECT_EQ(first_words(text, 30), "searching, 3 s left: best");  // not 1.34 without its unit
-  EXPECT_EQ(first_words(text, 34), "searching, 3 s left: best 1.34 mJ,");
+  EXPECT_EQ(first_words(text, 30), "searching, 3 s left: best");          // not 1.34 without its unit
+  EXPECT_EQ(first_words(text, 34), "searching, 3 s left: best 1.34 mJ");  // nor a comma
   EXPECT_EQ(first_words("\u2588\u2588\u2588\u2588", 3), "\u2588\u2588\u2588");
 }
 

@@ -161,11 +161,12 @@ TEST(FindDevice, UnknownNameListsTheKnownOnes) {
     static_cast<void>(find_device("m7"));
     FAIL() << "no exception";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown device \"m7\": known are a72, a72nocache, jetsontx2, m0, m4, m4-emulated; a "
-                 "profile of your own "
-                 "is named by "
-                 "its path (FILE.json)");
+    EXPECT_STREQ(
+        error.what(),
+        "platform: unknown device \"m7\": known are a72, a72nocache, jetsontx2, m0, m4, m4-emulated; a "
+        "profile of your own "
+        "is named by "
+        "its path (FILE.json)");
   }
 }
 

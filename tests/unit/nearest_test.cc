@@ -32,5 +32,13 @@ TEST(Nearest, NamesAreTheSameInAnyCase) {
   EXPECT_FALSE(same_name("", "a"));
 }
 
+TEST(Nearest, NamesArePlacesInAList) {
+  EXPECT_EQ(place_in("Serve", kCommands), 2U);
+  EXPECT_EQ(place_in("RESNET18-cifar", kCommands), 4U);
+  EXPECT_EQ(place_in("server", kCommands), std::nullopt);
+  EXPECT_EQ(not_one_of("rum", {"run", "show"}), "\"rum\" is not one of run, show; did you mean run?");
+  EXPECT_EQ(not_one_of("train", {"run", "show"}), "\"train\" is not one of run, show");
+}
+
 }  // namespace
 }  // namespace poet

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/cli/command.h"
@@ -15,9 +16,12 @@
 #include "apps/cli/solve/progress.h"
 #include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/solving.h"
+#include "apps/shared/called_as.h"
+#include "apps/shared/command_text.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/base/text.h"
 #include "poet/base/write_file.h"
 #include "poet/cost/json_reader.h"
@@ -29,7 +33,7 @@ constexpr double kSecondsPerMethod = 30;
 
 std::vector<const Method*> chosen_methods(const std::optional<std::string>& names) {
   std::vector<const Method*> chosen;
-  if (!names || *names == "all") {
+  if (!names || same_name(*names, "all")) {
     for (const Method& method : methods()) chosen.push_back(&method);
     return chosen;
   }
@@ -95,6 +99,7 @@ class Compare final : public Command {
     options_.resident_for = "poet compare";  // as every other method has it
     comparison.posed = pose_problem(settled(options_));
     judge(chosen, comparison);
+    if (!any_holds(comparison) && !comparison.interrupted) look_further(comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));
     if (page_) write_file(*page_, comparison_page(comparison));
     if (json_) {
@@ -109,6 +114,28 @@ class Compare final : public Command {
   }
 
  private:
+  /// Whether poet solve, which may page parameters and split ops, has a plan.
+  void look_further(Comparison& comparison) const {
+    constexpr double kSeconds = 5;
+    if (comparison.posed.request.semantics != Semantics::device || options_.input.instance ||
+        (options_.input.persistent && options_.input.split))
+      return;
+    ProblemOptions options = options_;
+    options.resident_for.clear();
+    options.solver.quiet = true;
+    const double limit = std::min(kSeconds, read_solver_options(options_.solver).time_limit_seconds);
+    options.solver.time_limit = fmt::format("{}s", limit);
+    Solving how;
+    how.look_further = false;
+    if (!has_plan(solve_problem(options, how))) return;
+    const std::string typed =
+        command_text({"--methods=", "--csv=", "-o=", "--output=", "--color=", "--quiet", "--list", "--json"});
+    const std::size_t arguments = typed.find(" compare ");
+    if (arguments == std::string::npos) return;
+    comparison.way_out =
+        called_as() + " solve" + typed.substr(arguments + std::string_view(" compare").size());
+  }
+
   void judge(const std::vector<const Method*>& chosen, Comparison& comparison) {
     const CompileRequest& posed = comparison.posed.request;
     const Report& keep_all = comparison.posed.figures.keep_all;
@@ -120,7 +147,9 @@ class Compare final : public Command {
     for (const Method* method : chosen) {
       if (guard.interrupted()) break;
       if (display) {
-        display->show({std::string(method->title), {}, {}, 0});
+        Progress begins;
+        begins.phase = method->title;
+        display->show(begins);
         request.options.on_progress = [&](const Progress& progress) {
           Progress shown = progress;
           shown.phase = fmt::format("{}, {}", method->title, progress.phase);

@@ -145,6 +145,13 @@ std::string comparison_text(const Comparison& comparison) {
   const std::vector<const Comparison::Row*> best = cheapest(comparison);
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
+    if (!comparison.way_out.empty())
+      text +=
+          wrapped(
+              "These keep parameters in RAM. With parameters at home on storage, or ops in parts, there is a "
+              "plan:",
+              prose_width(), 0) +
+          "\n  " + comparison.way_out + "\n";
   } else {
     std::vector<std::string_view> titles;
     for (const Comparison::Row* row : best) titles.push_back(row->method->title);
@@ -180,6 +187,7 @@ Json comparison_json(const Comparison& comparison) {
   json["floor_ram_bytes"] = comparison.posed.figures.floor.bytes().value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["interrupted"] = comparison.interrupted;
+  if (!comparison.way_out.empty()) json["way_out"] = comparison.way_out;
   json["methods"] = Json::array();
   for (const Comparison::Row& row : comparison.rows)
     json["methods"].push_back(to_json(*row.method, row.judged));

@@ -19,6 +19,7 @@ struct Comparison {
   Solved posed;  // without a result
   std::vector<Row> rows;
   bool interrupted = false;
+  std::string way_out;  // a command that has a plan, where no method has
 };
 
 /// Whether some method's plan is within the limits.

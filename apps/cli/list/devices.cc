@@ -12,6 +12,7 @@
 #include "apps/shared/output.h"
 #include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
+#include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
 #include "poet/report/table.h"
@@ -103,6 +104,15 @@ std::string device_text(const DeviceProfile& device) {
   return out + terminal_table(table, 2);
 }
 
+DeviceProfile named(const std::string& name) {
+  try {
+    return find_device(name);
+  } catch (const InputError& error) {
+    if (!error.is_field()) throw;  // of a file
+    throw InputError("DEVICE", std::string(error.rule()));
+  }
+}
+
 class Devices final : public Command {
  public:
   explicit Devices(CommandLine& program)
@@ -114,7 +124,7 @@ class Devices final : public Command {
 
   int run() override {
     if (name_) {
-      const DeviceProfile device = find_device(*name_);
+      const DeviceProfile device = named(*name_);
       if (json_)
         print_answer(to_json(device));
       else

@@ -19,6 +19,7 @@
 #include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/solving.h"
 #include "apps/shared/output.h"
+#include "apps/shared/terminal.h"
 #include "apps/shared/training/outputs.h"
 #include "poet/answer/evaluation_plan.h"
 #include "poet/base/error.h"
@@ -136,7 +137,7 @@ class Run final : public Command {
       };
       const std::vector<Solved> answers = solve_budgets(problem_, solving);
       if (!problem_.solver.quiet && !answers.front().ram_note.empty())
-        std::fputs(("poet: " + answers.front().ram_note + "\n").c_str(), stderr);
+        std::fputs(message_text("poet: " + answers.front().ram_note, stderr).c_str(), stderr);
       if (!all_answered(answers)) {
         if (plan_out_) mention_stale("--plan-out", *plan_out_);
         if (output_.json)

@@ -1,14 +1,18 @@
 // poet manual and poet completion: what a package installs beside the program, made from the tables that the
 // command line is parsed with.
 
-#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/cli/command.h"
 #include "apps/cli/shell/completion.h"
 #include "apps/cli/shell/manual.h"
+#include "apps/shared/called_as.h"
 #include "apps/shared/output.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/cost/device.h"
 #include "poet/frontend/zoo.h"
 #include "poet/version.h"
@@ -16,11 +20,25 @@
 namespace poet::cli {
 namespace {
 
-KnownNames known_names() {
+KnownNames known_names(const CommandDescription& program) {
   KnownNames out;
+  for (const CommandDescription& command : program.commands) out.commands.push_back(command.name);
   for (const ZooEntry& network : zoo()) out.networks.push_back(network.name);
   for (const DeviceProfile& device : shipped_devices()) out.devices.push_back(device.name);
   return out;
+}
+
+/// As CommandLine::parse() takes it: `poet help solve`.
+CommandDescription help_command() {
+  CommandDescription help;
+  help.name = "help";
+  help.summary = "the help of a command";
+  OptionDescription command;
+  command.names = {"COMMAND"};
+  command.help = "a command (default: poet itself)";
+  command.argument = true;
+  help.arguments.push_back(std::move(command));
+  return help;
 }
 
 class Completion final : public Command {
@@ -36,10 +54,12 @@ class Completion final : public Command {
   }
 
   int run() override {
-    const CommandDescription all = program_.description();
-    print_answer(shell_ == "bash"  ? bash_completion(all, known_names())
-                 : shell_ == "zsh" ? zsh_completion(all, known_names())
-                                   : fish_completion(all, known_names()));
+    CommandDescription all = program_.description();
+    const KnownNames names = known_names(all);
+    all.commands.push_back(help_command());
+    print_answer(shell_ == "bash"  ? bash_completion(all, names)
+                 : shell_ == "zsh" ? zsh_completion(all, names)
+                                   : fish_completion(all, names));
     return kAnswer;
   }
 
@@ -66,10 +86,11 @@ class Manual final : public Command {
 
  private:
   [[nodiscard]] const CommandDescription& described(const CommandDescription& all) const {
-    const auto found = std::find_if(all.commands.begin(), all.commands.end(),
-                                    [&](const CommandDescription& one) { return one.name == *command_; });
-    if (found == all.commands.end()) throw InputError(*command_, "unknown command", "poet --help lists them");
-    return *found;
+    std::vector<std::string> names;
+    for (const CommandDescription& one : all.commands) names.push_back(one.name);
+    if (const std::optional<std::size_t> at = place_in(*command_, names)) return all.commands[*at];
+    throw InputError(*command_, "unknown command" + did_you_mean(*command_, names),
+                     called_as() + " --help lists them");
   }
 
   CommandLine& program_;

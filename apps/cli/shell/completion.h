@@ -11,7 +11,7 @@ namespace poet::cli {
 
 /// Names that are no part of the command line's declaration.
 struct KnownNames {
-  std::vector<std::string> networks, devices;
+  std::vector<std::string> networks, devices, commands;
 };
 
 struct OfferedValues {
@@ -21,9 +21,9 @@ struct OfferedValues {
   std::string ending;  // of the files, ".json"; empty: any
 };
 
-/// By the option's choices, or by the alternatives of its type: lower case stands for itself, NETWORK and
-/// DEVICE for the known names, FILE, FILE.json, PATH, PLAN, SPEC and CARD for files, DIR and FOLDER for
-/// folders; of anything else the user alone knows a value.
+/// By the option's choices, or by the alternatives of its type: lower case stands for itself, NETWORK,
+/// DEVICE and COMMAND for the known names, FILE, FILE.json, PATH, PLAN, SPEC and CARD for files, DIR and
+/// FOLDER for folders; of anything else the user alone knows a value.
 [[nodiscard]] OfferedValues offered_values(const OptionDescription& option, const KnownNames& names);
 
 /// The script by which a shell completes the program's command line.

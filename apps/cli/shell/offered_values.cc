@@ -41,11 +41,13 @@ OfferedValues offered_values(const OptionDescription& option, const KnownNames& 
       out.words.insert(out.words.end(), known.begin(), known.end());
     };
     if (stands_for_itself(word)) {
-      out.words.push_back(word);
+      if (std::find(out.words.begin(), out.words.end(), word) == out.words.end()) out.words.push_back(word);
     } else if (word == "NETWORK") {
       add(names.networks);
     } else if (word == "DEVICE") {
       add(names.devices);
+    } else if (word == "COMMAND") {
+      add(names.commands);
     } else if (word == "DIR" || word == "FOLDER") {
       out.folders = true;
     } else if (is_file(word)) {

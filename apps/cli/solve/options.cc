@@ -85,20 +85,22 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
   group.flag("--no-paging", options.no_paging,
              "recompute only; implies --persistent resident --split off where they are not given");
   group.flag("--no-remat", options.no_remat, "page only");
-  group.option(
-      "--order", options.order,
-      "of the ops: given (default), the network's; best: also one of less RAM, which takes a quarter of "
-      "the time, and the better plan of the two; its bound holds for every order",
-      "given|best");
+  group
+      .option(
+          "--order", options.order,
+          "of the ops: given (default), the network's; best: also one of less RAM, which takes a quarter of "
+          "the time, and the better plan of the two; its bound holds for every order",
+          "given|best")
+      .one_of({"given", "best"});
   add_effort_options(parser, options,
                      "of the solver on this machine (default 2min); without an answer as much again, some 5 "
-                     "s at most, to try "
-                     "what would help");
-  group.option(
-      "--solver", options.solver,
-      "who searches: cbc (default), highs where the build has it, or file: any program, through the files "
-      "below; file implies --persistent resident --split off where they are not given",
-      "cbc|highs|file");
+                     "s at most, to try what would help");
+  group
+      .option("--solver", options.solver,
+              "who searches: cbc (default), highs where the build has it, or file: any program, through the "
+              "files below; file implies --persistent resident --split off where they are not given",
+              "cbc|highs|file")
+      .one_of({"cbc", "highs", "file"});
   group.option("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
   group.option("--solution", options.solution,
                "with --solver file: read the answer to the model in --mps from here", "FILE");
@@ -111,15 +113,15 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
       "--progress-out", options.progress_out,
       "write what the search has found so far here, a line of JSON each time, for other programs to follow",
       "FILE");
-  group.option("--formulation", options.formulation,
-               "tight (default), or published: the paper's Algorithm 1, with --semantics published",
-               "tight|published");
+  group
+      .option("--formulation", options.formulation,
+              "tight (default), or published: the paper's Algorithm 1, with --semantics published",
+              "tight|published")
+      .one_of({"tight", "published"});
 }
 
 void check_order(const SolverOptions& options) {
   if (!options.order || *options.order == "given") return;
-  if (*options.order != "best")
-    throw InputError("--order", fmt::format("\"{}\" is not one of given, best", *options.order));
   if (options.solver.value_or("cbc") == "file")
     throw InputError("--order", "best solves two problems; --solver file solves one");
 }
@@ -131,8 +133,6 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
     if (!has_solver(Solver::highs)) throw InputError("--solver", no_highs());
   } else if (name == "file") {
     out.solver = Solver::file;
-  } else if (name != "cbc") {
-    throw InputError("--solver", "\"" + name + "\" is not one of cbc, highs, file");
   }
   if (out.solver != Solver::file) {
     for (const auto& [option, text] :
@@ -245,11 +245,7 @@ SolveOptions read_solver_options(const SolverOptions& options) {
   }
   read_solver(options, out);
   check_order(options);
-  if (options.formulation && *options.formulation == "published") {
-    out.formulation = Formulation::published;
-  } else if (options.formulation && *options.formulation != "tight") {
-    throw InputError("--formulation", "\"" + *options.formulation + "\" is not one of tight, published");
-  }
+  if (options.formulation == "published") out.formulation = Formulation::published;
   return out;
 }
 

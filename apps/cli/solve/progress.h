@@ -16,9 +16,16 @@
 
 namespace poet::cli {
 
-/// "root relaxation: best 7.902 J, bound 7.901 J, gap 4.1%, 12 s". The gap is (best - bound) / (best -
-/// baseline), the measure that `--gap` limits; figures that are not known yet are left out.
+/// "root relaxation: best 7.902 J, schedule 7.895 J, bound 7.894 J, gap 4.1%, 12 s": the best plan so far;
+/// what the search has found if that is better, whose addresses may yet turn out not to fit; the bound. The
+/// gap is (best - bound) / (best - baseline), the measure that `--gap` limits. What is not known yet is left
+/// out.
 [[nodiscard]] std::string describe(const Progress& progress, Joules baseline);
+
+/// "root relaxation, 12 s left: best ...", `time` being what is said of it. In fewer columns without what is
+/// of less importance: what is found comes first, then the bound, then the time.
+[[nodiscard]] std::string describe_within(int columns, const Progress& progress, Joules baseline,
+                                          const std::string& time);
 
 /// Decides which moments are worth a plain line: the first one, then only when phase, incumbent or bound
 /// changed as printed, and at most one a second unless the phase changed.
@@ -31,7 +38,8 @@ class PlainFilter {
   std::string printed_text_;
 };
 
-/// Shows progress on `stream` while it lives. Thread-safe. On a terminal the line is redrawn four times a
+/// Shows progress on `stream` while it lives, and the time since the program began: searches count from their
+/// own beginnings. Thread-safe. On a terminal the line is redrawn four times a
 /// second, so that the time goes on while the solver is silent, and removed at the end.
 class ProgressDisplay {
  public:
@@ -59,8 +67,7 @@ class ProgressDisplay {
   std::condition_variable done_changed_;
   bool done_ = false;
   std::optional<Progress> latest_;
-  double latest_at_ = 0;  // this process's monotonic clock, in seconds
-  std::thread painter_;   // live only
+  std::thread painter_;  // live only
 };
 
 /// The same moments as lines of JSON (docs/formats.md, "Progress"), for other programs. Thread-safe.

@@ -7,6 +7,7 @@
 
 #include "apps/shared/called_as.h"
 #include "poet/base/amounts.h"
+#include "poet/base/nearest.h"
 #include "poet/plan/file/schedule_json.h"
 
 namespace poet::cli {
@@ -25,8 +26,8 @@ Solved solve_in_stages(ProblemOptions options, double seconds_used) {
   const double limit = read_solver_options(options.solver).time_limit_seconds;
   options.solver.time_limit = fmt::format("{}s", std::max(std::min(kMoment, limit), limit - seconds_used));
   options.resident_for = "--schedule-out";
-  if (options.input.persistent == "auto") options.input.persistent.reset();
-  if (options.input.split == "auto") options.input.split.reset();
+  for (std::optional<std::string>* typed : {&options.input.persistent, &options.input.split})
+    if (*typed && same_name(**typed, "auto")) typed->reset();
   Solving how;
   how.synchronous = false;
   return solve_problem(options, how);

@@ -44,7 +44,7 @@ void check_network(const SweepPoint& point, const std::string& place) {
     throw InputError(fmt::format("no published instance of {} on {} (there are {})", point.network.name,
                                  point.platform->name, known));
   } catch (const InputError& error) {
-    throw InputError(place, error.what());
+    throw InputError(place, error.is_field() ? std::string(error.rule()) : error.what());
   }
 }
 
@@ -134,7 +134,7 @@ void check_spec(const SweepSpec& spec) {
     try {
       (void)find_device(platform.file ? platform.file->path.string() : platform.name);
     } catch (const InputError& error) {
-      throw InputError(target.place, error.what());
+      throw InputError(target.place, error.is_field() ? std::string(error.rule()) : error.what());
     }
   }
   for (const SweepSubject& subject : spec.networks) {

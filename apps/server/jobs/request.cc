@@ -35,13 +35,6 @@ bool is_name(const std::string& text, std::string_view besides) {
          });
 }
 
-std::string one_of(const JsonField& field, const std::vector<std::string>& names) {
-  const std::string& name = field.name();
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    field.fail(fmt::format("\"{}\" is not one of {}", name.substr(0, kMostName), fmt::join(names, ", ")));
-  return name;
-}
-
 /// A number, or text that is an amount.
 std::string amount(const JsonField& field) {
   if (field.json().is_string() && field.name().size() > kMostName) field.fail("is too long for an amount");
@@ -51,7 +44,7 @@ std::string amount(const JsonField& field) {
 }
 
 Json device(const JsonField& field, const KnownNames& names) {
-  if (field.json().is_string()) return one_of(field, names.devices);
+  if (field.json().is_string()) return field.one_of(names.devices);
   (void)device_from_json(field.json(), field.place());
   return field.json();
 }
@@ -75,7 +68,7 @@ Json shapes(const JsonField& field) {
 Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, const KnownNames& names) {
   switch (rule.kind) {
     case FieldKind::model:
-      return one_of(field, names.models);
+      return field.one_of(names.models);
     case FieldKind::upload:
       if (!is_digest(field.name()) || !names.is_upload(field.name()))
         field.fail("is not the id of an uploaded file");
@@ -83,15 +76,16 @@ Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, c
     case FieldKind::device:
       return device(field, names);
     case FieldKind::choice:
-      return one_of(field, rule.choices);
+      return field.one_of(rule.choices);
     case FieldKind::patterns:
       if (!is_name(field.name(), "*?[]!,/:")) field.fail("must be names with * and ?, separated by commas");
       return field.name();
     case FieldKind::names: {
       Json list = Json::array();
       for (const JsonField& each : field.items()) {
-        if (std::find(list.begin(), list.end(), each.json()) != list.end()) each.fail("is there already");
-        list.push_back(one_of(each, names.methods));
+        const Json method = each.one_of(names.methods);
+        if (std::find(list.begin(), list.end(), method) != list.end()) each.fail("is there already");
+        list.push_back(method);
       }
       if (list.empty()) field.fail("must name at least one");
       return list;
@@ -173,7 +167,7 @@ const std::vector<std::string>& job_kinds() {
 Order read_request(const std::string& text, const Bounds& bounds, const KnownNames& names) {
   const Json json = parse_json(text, "request");
   const JsonField root(json, "request");
-  const std::string kind = root.has("kind") ? one_of(root.at("kind"), job_kinds()) : "solve";
+  const std::string kind = root.has("kind") ? root.at("kind").one_of(job_kinds()) : "solve";
   Json request;
   if (kind == "verify")
     request = read_verify(root, names);

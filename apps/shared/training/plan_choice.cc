@@ -19,7 +19,7 @@ namespace {
 /// On a line of its own.
 void say(const std::string& text) {
   if (is_live(stderr)) remove_line(stderr);
-  std::fputs(("poet: " + text + "\n").c_str(), stderr);
+  std::fputs(message_text("poet: " + text, stderr).c_str(), stderr);
   std::fflush(stderr);
 }
 

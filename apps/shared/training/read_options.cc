@@ -11,6 +11,8 @@
 #include "apps/shared/training/event_file.h"
 #include "apps/shared/training/options.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
+#include "poet/pipeline/names.h"
 #include "poet/report/drawing.h"
 #include "poet/report/gnuplot.h"
 #include "poet/runtime/sensors/memory_pressure.h"
@@ -35,10 +37,11 @@ void check_named(const char* option, const std::optional<std::string>& path) {
 }
 
 runtime::KernelLibrary parse_kernels(const std::string& name) {
-  if (name == "fast") return runtime::KernelLibrary::fast;
-  if (name == "lean") return runtime::KernelLibrary::lean;
-  if (name == "reference") return runtime::KernelLibrary::reference;
-  throw InputError("--kernels", "\"" + name + "\" is not one of fast, lean, reference");
+  using runtime::KernelLibrary;
+  return choose<KernelLibrary>("--kernels", name,
+                               {{"fast", KernelLibrary::fast},
+                                {"lean", KernelLibrary::lean},
+                                {"reference", KernelLibrary::reference}});
 }
 
 runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
@@ -52,7 +55,7 @@ runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
   if (watch.control)
     if (const std::optional<std::string> text = runtime::control_text(*watch.control))
       static_cast<void>(runtime::parse_control(*text, watch.control->string()));
-  if (options.cgroup && *options.cgroup != "off") {
+  if (options.cgroup && !same_name(*options.cgroup, "off")) {
     if (!std::filesystem::is_directory(*options.cgroup))
       throw InputError("--cgroup", "\"" + *options.cgroup + "\" is not a folder");
     if (!runtime::tells_limit(*options.cgroup))
@@ -63,7 +66,7 @@ runtime::PlanWatchOptions read_watch_options(const RunOptions& options) {
   } else if (!options.cgroup) {
     watch.groups = runtime::own_groups();
   }
-  if (options.pressure && *options.pressure != "off") {
+  if (options.pressure && !same_name(*options.pressure, "off")) {
     if (!runtime::memory_pressure(*options.pressure))
       throw InputError("--pressure", "\"" + *options.pressure + "\" does not tell \"some avg10=...\"");
     watch.pressure = {*options.pressure};

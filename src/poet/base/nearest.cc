@@ -1,7 +1,9 @@
 #include "poet/base/nearest.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <cstddef>
 
 namespace poet {
 namespace {
@@ -38,6 +40,11 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, folded, folded);
 }
 
+std::string folded_name(std::string name) {
+  std::ranges::transform(name, name.begin(), folded);
+  return name;
+}
+
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known) {
   std::optional<std::string> best;
   std::size_t least = name.size() / 3 + 1;
@@ -54,6 +61,19 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
   const std::optional<std::string> meant = nearest(name, known);
   return meant ? "; did you mean " + *meant + "?" : "";
+}
+
+std::optional<std::size_t> place_in(std::string_view name, const std::vector<std::string>& known) {
+  const auto found =
+      std::ranges::find_if(known, [&](const std::string& one) { return same_name(one, name); });
+  if (found == known.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+std::string not_one_of(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::size_t kMost = 256;  // of a name that is no name
+  return fmt::format("\"{}\" is not one of {}{}", name.substr(0, kMost), fmt::join(known, ", "),
+                     did_you_mean(name, known));
 }
 
 }  // namespace poet

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/baselines/capuchin.h"
 #include "poet/baselines/checkmate.h"
 #include "poet/baselines/checkpoint_all.h"
@@ -60,12 +64,11 @@ constexpr std::array kMethods = {
 std::span<const Method> methods() { return kMethods; }
 
 const Method& find_method(std::string_view name) {
-  const auto found = std::find_if(kMethods.begin(), kMethods.end(),
-                                  [&](const Method& method) { return method.name == name; });
-  if (found != kMethods.end()) return *found;
-  std::string known;
-  for (const Method& method : kMethods) known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
-  throw InputError(fmt::format("unknown method \"{}\" (known: {})", name, known));
+  std::vector<std::string> known;
+  for (const Method& method : kMethods) known.emplace_back(method.name);
+  if (const std::optional<std::size_t> at = place_in(name, known)) return kMethods[*at];
+  throw InputError(fmt::format("unknown method \"{}\"{} (known: {})", name, did_you_mean(name, known),
+                               fmt::join(known, ", ")));
 }
 
 }  // namespace poet

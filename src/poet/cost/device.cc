@@ -47,10 +47,12 @@ DeviceProfile find_device(const std::string& name_or_path) {
     if (same_name(file.stem().string(), name_or_path)) return read_device(file);
     names.push_back(file.stem().string());
   }
-  throw InputError(fmt::format(
-      "unknown device \"{}\"{} known are {}; a profile of your own is named by its path (FILE.json)",
-      name_or_path, nearest(name_or_path, names) ? did_you_mean(name_or_path, names) : ":",
-      fmt::join(names, ", ")));
+  throw InputError(
+      Field{"platform"},
+      fmt::format(
+          "unknown device \"{}\"{} known are {}; a profile of your own is named by its path (FILE.json)",
+          name_or_path, nearest(name_or_path, names) ? did_you_mean(name_or_path, names) : ":",
+          fmt::join(names, ", ")));
 }
 
 }  // namespace poet

@@ -329,7 +329,7 @@ Json timing_json(const DeviceTiming& timing) {
 
 Instance instance_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
-  static_cast<void>(root.at("format").integer(1, 3));
+  static_cast<void>(root.format(1, 3));
   Instance instance;
   instance.graph.name = optional_text(root, "name");
   instance.model = optional_text(root, "model");

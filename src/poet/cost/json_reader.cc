@@ -11,6 +11,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <unordered_set>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/cost/cost_table.h"
 
 namespace poet {
@@ -228,7 +230,10 @@ void JsonField::only(std::initializer_list<std::string_view> keys) const {
   require_object();
   for (const auto& member : json_->items()) {
     if (std::find(keys.begin(), keys.end(), member.key()) == keys.end()) {
-      fail_at(member.key(), fmt::format("is not a field here; known: {}", fmt::join(keys, ", ")));
+      const std::vector<std::string> known(keys.begin(), keys.end());
+      const std::string meant = did_you_mean(member.key(), known);
+      fail_at(member.key(), fmt::format("is not a field here{} known: {}", meant.empty() ? ";" : meant,
+                                        fmt::join(known, ", ")));
     }
   }
 }
@@ -246,6 +251,12 @@ const std::string& JsonField::text() const {
 const std::string& JsonField::name() const {
   if (one_line(text()) != text()) fail("must not contain control characters");
   return text();
+}
+
+std::string JsonField::one_of(const std::vector<std::string>& names) const {
+  const std::optional<std::size_t> at = place_in(name(), names);
+  if (!at) fail(not_one_of(name(), names));
+  return names[*at];
 }
 
 double JsonField::number() const {
@@ -278,6 +289,15 @@ std::int64_t JsonField::integer(std::int64_t least, std::int64_t most) const {
   if (value < least) fail(fmt::format("must be >= {}", least));
   if (too_large || value > most) fail(fmt::format("must be <= {}", most));
   return value;
+}
+
+std::int64_t JsonField::format(std::int64_t least, std::int64_t most) const {
+  if (!has("format")) fail_at("format", fmt::format("must be present, as in \"format\": {}", most));
+  if (least != most) return at("format").integer(least, most);
+  using Any = std::numeric_limits<std::int64_t>;
+  if (at("format").integer(Any::min(), Any::max()) != least)
+    fail_at("format", fmt::format("must be {}", least));
+  return least;
 }
 
 Bytes JsonField::alignment() const {

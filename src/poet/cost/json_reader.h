@@ -59,8 +59,12 @@ class JsonField {
   [[nodiscard]] double number() const;        // finite
   [[nodiscard]] double non_negative() const;  // finite and >= 0
   [[nodiscard]] double positive() const;      // finite and > 0
+  /// One of `names`, as it stands there; in the file it may be in another case.
+  [[nodiscard]] std::string one_of(const std::vector<std::string>& names) const;
   /// A number written without point or exponent, in [least, most].
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
+  /// The member "format", which says how the rest is to be read.
+  [[nodiscard]] std::int64_t format(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] Bytes alignment() const;  // a power of two, 1 to 4096
   [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t least, std::int64_t most) const;
 

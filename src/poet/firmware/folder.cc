@@ -15,6 +15,7 @@
 #include "poet/base/data_dir.h"
 #include "poet/base/error.h"
 #include "poet/base/folder.h"
+#include "poet/base/nearest.h"
 #include "poet/firmware/memory.h"
 #include "poet/firmware/readme.h"
 
@@ -223,10 +224,10 @@ Board with_ram(const Board& board, std::int64_t ram_bytes) {
 const Board& board(const std::string& name) {
   std::vector<std::string> names;
   for (const Board& b : boards()) {
-    if (b.name == name) return b;
+    if (same_name(b.name, name)) return b;
     names.push_back(b.name);
   }
-  throw InputError("--board", fmt::format("is one of {}, not \"{}\"", fmt::join(names, ", "), name));
+  throw InputError("--board", not_one_of(name, names));
 }
 
 void write_folder(const fs::path& folder, const Program& program, const Board& board,

@@ -50,9 +50,9 @@ Graph build_network(const std::string& name, const ZooOptions& options) {
     if (same_name(entry.name, name)) return entry.build(options);
     known.push_back(entry.name);
   }
-  throw InputError(fmt::format("model '{}'", name),
-                   fmt::format("unknown{}{} the built-in networks are {}", did_you_mean(name, known),
-                               nearest(name, known) ? "" : ";", fmt::join(known, ", ")));
+  throw InputError(Field{"model"}, fmt::format("unknown network \"{}\"{}{} the built-in networks are {}",
+                                               name, did_you_mean(name, known),
+                                               nearest(name, known) ? "" : ";", fmt::join(known, ", ")));
 }
 
 }  // namespace poet

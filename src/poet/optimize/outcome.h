@@ -2,9 +2,11 @@
 
 // What goes into a solve and what comes out of it.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "poet/base/stop.h"
 #include "poet/cost/instance.h"
@@ -36,11 +38,28 @@ struct Tightenings {
 /// A moment of a solve, for progress display. Joules include everything that the semantics charges.
 struct Progress {
   std::string phase;
-  std::optional<double> incumbent_joules;
+  std::optional<double> incumbent_joules;     // of this search's best; addresses for it may not fit
   std::optional<double> bound_joules;         // no plan needs less
   std::optional<double> staged_bound_joules;  // no staged schedule needs less
   double elapsed_seconds = 0;
+  std::optional<double> plan_joules = std::nullopt;  // compile(): of the best plan so far whose addresses fit
 };
+
+/// There is a plan of so much energy, addresses included.
+inline void keep_least(Progress& progress, Joules plan) {
+  progress.plan_joules = std::min(plan.value(), progress.plan_joules.value_or(plan.value()));
+}
+
+using OnProgress = std::function<void(const Progress&)>;
+
+/// Tells what `change` makes of it; nobody, where nobody is told.
+[[nodiscard]] inline OnProgress changed(OnProgress tell, std::function<void(Progress&)> change) {
+  if (!tell) return tell;
+  return [tell = std::move(tell), change = std::move(change)](Progress progress) {
+    change(progress);
+    tell(progress);
+  };
+}
 
 /// What is sought of a large problem, on which each takes long; of others always both.
 enum class Aim { plan_and_bound, plan, bound };
@@ -60,9 +79,9 @@ struct SolveOptions {
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;
   Solver solver = Solver::cbc;
-  FileSolver file;                                   // for Solver::file
-  std::function<void(const Progress&)> on_progress;  // called from the solving thread
-  std::function<bool()> interrupted;                 // polled; true: stop and return the best schedule so far
+  FileSolver file;                    // for Solver::file
+  OnProgress on_progress;             // called from the solving thread
+  std::function<bool()> interrupted;  // polled; true: stop and return the best schedule so far
 };
 
 /// The time limit, from now on, and the caller's cancellation.

@@ -1,5 +1,7 @@
 #include "poet/pipeline/names.h"
 
+#include <fmt/format.h>
+
 #include "poet/base/parse_amounts.h"
 #include "poet/base/text.h"
 
@@ -12,7 +14,7 @@ Semantics semantics_named(const std::string& place, const std::string& text) {
 }
 
 PersistentPolicy persistent_policy_named(const std::string& place, const std::string& text) {
-  if (text == "counted") return PersistentPolicy::resident;  // its name in older sweeps
+  if (same_name(text, "counted")) return PersistentPolicy::resident;  // its name in older sweeps
   return choose<PersistentPolicy>(place, text,
                                   {{"auto", PersistentPolicy::automatic},
                                    {"resident", PersistentPolicy::resident},

@@ -1,15 +1,14 @@
 #pragma once
 
-// Choices by the names that command lines and files use. All throw InputError, with `place` for where the
-// name stands, that lists the names there are.
-
-#include <fmt/format.h>
+// Choices by the names that command lines and files use, in any case. All throw InputError, with `place` for
+// where the name stands, that lists the names there are.
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/pipeline/spec.h"
 
 namespace poet {
@@ -18,12 +17,11 @@ namespace poet {
 template <class T>
 [[nodiscard]] T choose(const std::string& place, const std::string& text,
                        const std::vector<std::pair<std::string, T>>& choices) {
-  std::string names;
-  for (const auto& [name, value] : choices) {
-    if (name == text) return value;
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  throw InputError(place, fmt::format("\"{}\" is not one of {}", text, names));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  const std::optional<std::size_t> at = place_in(text, names);
+  if (!at) throw InputError(place, not_one_of(text, names));
+  return choices[*at].second;
 }
 
 [[nodiscard]] Semantics semantics_named(const std::string& place, const std::string& text);

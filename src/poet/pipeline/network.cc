@@ -44,12 +44,36 @@ void smooth_labels(Graph& forward, double smoothing) {
   }
 }
 
+/// Errors about tensors that are too large name what makes them so.
+Graph built(const std::string& name, const ZooOptions& size) {
+  try {
+    return build_network(name, size);
+  } catch (const InputError& error) {
+    if (error.is_field()) throw;
+    const auto is_cause = [&](const ZooOptions& other) {
+      try {
+        (void)build_network(name, other);
+        return true;
+      } catch (const InputError&) {
+        return false;
+      }
+    };
+    if (size.batch_size > 1 && is_cause({1, size.sequence_length}))
+      throw InputError(Field{"batch_size"},
+                       fmt::format("{} is too large: {}", size.batch_size, error.what()));
+    if (size.sequence_length && is_cause({size.batch_size, std::nullopt}))
+      throw InputError(Field{"sequence_length"},
+                       fmt::format("{} cannot be: {}", *size.sequence_length, error.what()));
+    throw;
+  }
+}
+
 /// The forward graph, in the place of the training graph.
 TrainingNetwork forward_network(const NetworkSpec& spec) {
   TrainingNetwork network;
   if (const auto* built_in = std::get_if<BuiltInNetwork>(&spec.source)) {
     const ZooOptions size{spec.batch_size.value_or(1), built_in->sequence_length};
-    network.training = build_network(built_in->name, size);
+    network.training = built(built_in->name, size);
     network.batch_size = size.batch_size;
     network.origin = "built-in network";
     network.source = "built-in network " + built_in->name;

@@ -25,6 +25,22 @@ bool ends_in_digit(const std::string& word) {
   return std::isdigit(static_cast<unsigned char>(word.back())) != 0;
 }
 
+/// Words that are longer than a line, with a space wherever one ends.
+std::string with_short_words(const std::string& text, std::size_t longest) {
+  std::string out;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    const bool begins_character = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (c == ' ') columns = 0;
+    if (c != ' ' && begins_character && ++columns > longest) {
+      out += ' ';
+      columns = 1;
+    }
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
 Table::Widths Table::natural_widths() const {
@@ -42,6 +58,7 @@ std::string Table::block(const std::vector<std::size_t>& shown, const Widths& wi
   int last_starts = indent;
   for (std::size_t i = 0; i + 1 < shown.size(); ++i) last_starts += static_cast<int>(widths[shown[i]]) + 2;
   const int last_width = std::max(width_limit - last_starts, narrowest);
+  const bool is_fitted = narrowest < kNarrowestWords;  // every line of it, not only where words end
 
   std::string out;
   const auto add_line = [&](const auto& cell_of) {
@@ -50,7 +67,10 @@ std::string Table::block(const std::vector<std::size_t>& shown, const Widths& wi
       const Column& column = columns_[shown[i]];
       if (i > 0) line += "  ";
       if (shown[i] + 1 == columns_.size() && column.align == Align::left) {
-        line += wrapped(cell_of(shown[i]), last_width, last_starts);
+        const std::string& cell = cell_of(shown[i]);
+        const bool breaks = is_fitted && cell.find('\x1b') == std::string::npos;
+        line += wrapped(breaks ? with_short_words(cell, static_cast<std::size_t>(last_width)) : cell,
+                        last_width, last_starts);
         break;
       }
       const std::string cell = shortened(cell_of(shown[i]), widths[shown[i]]);

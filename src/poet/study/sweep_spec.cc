@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/base/parse_amounts.h"
 #include "poet/baselines/method.h"
 #include "poet/cost/json_reader.h"
@@ -30,13 +31,6 @@ std::vector<JsonField> filled_list(const JsonField& field) {
 std::string non_empty(const JsonField& field) {
   if (field.name().empty()) field.fail("must not be empty");
   return field.name();
-}
-
-/// One of `choices`.
-std::string chosen(const JsonField& field, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), field.text()) == choices.end())
-    field.fail(fmt::format("must be one of {}", fmt::join(choices, ", ")));
-  return field.text();
 }
 
 std::vector<std::int64_t> sizes(const JsonField& object, std::string_view key) {
@@ -85,7 +79,7 @@ void read_network_object(const JsonField& field, const fs::path& folder, SweepSu
     if (field.has("input_shapes")) network.input_shapes = read_shapes(field.at("input_shapes"));
     if (field.has("loss"))
       network.loss =
-          chosen(field.at("loss"), {"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"});
+          field.at("loss").one_of({"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"});
     if (field.has("allow_opaque")) network.allow_opaque = field.at("allow_opaque").boolean();
   } else {
     field.only({"instance"});
@@ -157,7 +151,7 @@ StepDeadline read_deadline(const JsonField& field) {
 std::vector<std::string> read_methods(const JsonField& list) {
   std::vector<std::string> names;
   for (const JsonField& item : filled_list(list)) {
-    if (item.text() == "all") {
+    if (same_name(item.text(), "all")) {
       for (const Method& method : methods()) names.emplace_back(method.name);
       continue;
     }
@@ -185,14 +179,14 @@ double read_time_limit(const JsonField& field) {
 /// "auto" or bytes; nothing for "off".
 std::optional<std::string> read_split(const JsonField& field, const std::vector<RamBudget>& ram) {
   const std::string& text = field.text();
-  if (text == "off") return std::nullopt;
-  if (text != "auto") return fmt::format("{}", parse_bytes(field.place(), text).value());
+  if (same_name(text, "off")) return std::nullopt;
+  if (!same_name(text, "auto")) return fmt::format("{}", parse_bytes(field.place(), text).value());
   const bool fractions = std::any_of(ram.begin(), ram.end(),
                                      [](const RamBudget& budget) { return budget.fraction.has_value(); });
   if (fractions)
     field.fail(
         "\"auto\" needs RAM in bytes or as \"10%\" of keep-all RAM: the way to it depends on the parts");
-  return text;
+  return "auto";
 }
 
 /// With the paper's rules a name means a published instance, whose graph and costs are fixed.
@@ -311,7 +305,7 @@ void read_training(const JsonField& root, SweepSpec& spec) {
     if (smoothing > 0) spec.label_smoothing = smoothing;
   }
   if (root.has("precision")) {
-    spec.precision = chosen(root.at("precision"), {"fp32", "bf16-mixed"});
+    spec.precision = root.at("precision").one_of({"fp32", "bf16-mixed"});
     if (*spec.precision == "fp32") spec.precision.reset();
   }
 }
@@ -322,18 +316,18 @@ SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, c
              "persistent", "split",    "optimizer", "accumulate",        "clip_norm",   "label_smoothing",
              "precision",  "ram",      "deadlines", "max_bytes_written", "methods",     "gap",
              "time_limit", "solver"});
-  if (root.at("format").integer(0, kMost) != 1) root.fail_at("format", "must be 1");
+  static_cast<void>(root.format(1, 1));
   SweepSpec spec = read_lists(root, folder);
   if (root.has("semantics")) spec.semantics = read_semantics(root);
   spec.batch_sizes = sizes(root, "batch_sizes");
   spec.sequence_lengths = sizes(root, "sequence_lengths");
   if (root.has("persistent")) {
-    spec.persistent = chosen(root.at("persistent"), {"auto", "resident", "excluded", "counted"});
+    spec.persistent = root.at("persistent").one_of({"auto", "resident", "excluded", "counted"});
     if (*spec.persistent == "counted") spec.persistent = "resident";  // its name in older specs
   }
   if (root.has("split")) spec.split = read_split(root.at("split"), spec.ram);
   if (root.has("optimizer"))
-    spec.optimizer = chosen(root.at("optimizer"), {"sgd", "momentum", "adam", "adamw"});
+    spec.optimizer = root.at("optimizer").one_of({"sgd", "momentum", "adam", "adamw"});
   read_training(root, spec);
   if (root.has("max_bytes_written")) {
     const JsonField most = root.at("max_bytes_written");
@@ -342,7 +336,7 @@ SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, c
   if (root.has("gap")) spec.gap = read_gap(root.at("gap"));
   if (root.has("time_limit")) spec.time_limit_seconds = read_time_limit(root.at("time_limit"));
   if (root.has("solver"))
-    spec.solver = chosen(root.at("solver"), {"cbc", "highs"}) == "highs" ? Solver::highs : Solver::cbc;
+    spec.solver = root.at("solver").one_of({"cbc", "highs"}) == "highs" ? Solver::highs : Solver::cbc;
   check_published(root, spec);
   check_instances(root, spec);
   return spec;

@@ -66,7 +66,7 @@ PlanFamily plans_from_json(const Json& json, const std::string& place) {
     one.push_back(plan_from_json(json, place));
     return family_of(std::move(one), place);
   }
-  static_cast<void>(root.at("format").integer(kFormatOfSeveral, kFormatOfSeveral));
+  static_cast<void>(root.format(kFormatOfSeveral, kFormatOfSeveral));
   root.only({"format", "instance", "semantics", "plans"});
   PlanFamily family;
   const JsonField instance = root.at("instance");

@@ -2,6 +2,11 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poet/base/nearest.h"
 
 namespace poet {
 
@@ -22,10 +27,10 @@ void write_limits(Json& json, Semantics semantics, const Limits& limits) {
 
 Semantics read_semantics(const JsonField& file) {
   const JsonField json = file.at("semantics");
-  for (const Semantics semantics : kAllSemantics) {
-    if (json.text() == to_string(semantics)) return semantics;
-  }
-  json.fail("must be published, staged or device");
+  std::vector<std::string> names;
+  for (const Semantics semantics : kAllSemantics) names.emplace_back(to_string(semantics));
+  if (const std::optional<std::size_t> at = place_in(json.text(), names)) return kAllSemantics[*at];
+  json.fail("must be published, staged or device" + did_you_mean(json.text(), names));
 }
 
 Limits read_limits(const JsonField& file) {

@@ -132,7 +132,7 @@ PlanFile plan_from_json(const Json& json, const std::string& place) {
   if (!root.has("steps") && root.has("stages"))
     root.fail("is a schedule; what is wanted here is a plan, with steps and addresses");
   if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
-  const std::int64_t format = root.at("format").integer(1, kFormat);
+  const std::int64_t format = root.format(1, kFormat);
   const char* allocations = kAllocations[format - 1];
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
              "made", "arena_bytes", "steps", allocations});

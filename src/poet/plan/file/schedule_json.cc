@@ -1,7 +1,6 @@
 #include "poet/plan/file/schedule_json.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -20,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kScheduleFormat = 1;
-constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 template <class IdType>
 Json indices(const std::vector<IdType>& list) {
@@ -80,7 +78,7 @@ ScheduleFile schedule_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   root.only({"format", "instance", "semantics", "ram_budget_bytes", "deadline_seconds", "max_bytes_written",
              "leaves_out", "stages"});
-  if (root.at("format").integer(0, kAnyNumber) != kScheduleFormat) root.at("format").fail("must be 1");
+  static_cast<void>(root.format(kScheduleFormat, kScheduleFormat));
 
   ScheduleFile file;
   const JsonField instance = root.at("instance");

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/runtime/training/schedule_in_c.h"
 
 namespace poet::runtime {
@@ -67,13 +69,13 @@ double rate_factor(const LearningRateSchedule& schedule, std::int64_t number) {
 
 LearningRateSchedule schedule_of(const ScheduleChoice& choice) {
   LearningRateSchedule schedule;
-  const std::string kind = choice.kind.value_or("constant");
-  if (kind == "step")
-    schedule.kind = Kind::step;
-  else if (kind == "cosine")
-    schedule.kind = Kind::cosine;
-  else if (kind != "constant")
-    throw InputError(Field{"lr_schedule"}, fmt::format("\"{}\" is not one of constant, step, cosine", kind));
+  static const std::vector<std::string> names = {"constant", "step", "cosine"};
+  constexpr std::array kKinds = {Kind::constant, Kind::step, Kind::cosine};
+  if (choice.kind) {
+    const std::optional<std::size_t> at = place_in(*choice.kind, names);
+    if (!at) throw InputError(Field{"lr_schedule"}, not_one_of(*choice.kind, names));
+    schedule.kind = kKinds[*at];
+  }
   const auto belongs = [&](const char* field, bool given, Kind to, const char* name) {
     if (given && schedule.kind != to)
       throw InputError(Field{field}, fmt::format("is for `lr_schedule` {}", name));

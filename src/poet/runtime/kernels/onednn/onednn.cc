@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/runtime/kernels/onednn/accumulating.h"
 #include "poet/runtime/kernels/onednn/families.h"
 #include "poet/runtime/kernels/onednn/sequence.h"
@@ -106,16 +110,11 @@ void set_up_onednn(const KernelOptions& options) {
   omp_set_dynamic(0);
   omp_set_num_threads(options.threads);
   if (options.isa.empty()) return;
-  const auto set =
-      std::find_if(kInstructionSets.begin(), kInstructionSets.end(),
-                   [&options](const InstructionSet& candidate) { return candidate.name == options.isa; });
-  if (set == kInstructionSets.end()) {
-    std::string known;
-    for (const InstructionSet& candidate : kInstructionSets) {
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
-    }
-    throw InputError(Field{"isa"}, fmt::format("\"{}\" is not one of {}", options.isa, known));
-  }
+  std::vector<std::string> names;
+  for (const InstructionSet& candidate : kInstructionSets) names.emplace_back(candidate.name);
+  const std::optional<std::size_t> at = place_in(options.isa, names);
+  if (!at) throw InputError(Field{"isa"}, not_one_of(options.isa, names));
+  const InstructionSet* set = &kInstructionSets[*at];
   // Refused once oneDNN has looked at the machine, which making a primitive does.
   if (dnnl::set_max_cpu_isa(set->isa) != dnnl::status::success && dnnl::get_effective_cpu_isa() != set->isa) {
     throw InternalError("the instruction set is chosen before the first kernel is made");
