@@ -134,6 +134,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--momentum 1", "--momentum: must be at least 0 and below 1"},
       {"--weight-decay -1", "--weight-decay: must be at least 0 and finite"},
       {"--nesterov", "--nesterov: is for --optimizer momentum"},
+      {"--loss mse", "--loss: is for solving; the plan that is given has been solved for"},
       {"--lr-schedule linear", R"(--lr-schedule: "linear" is not one of constant, step, cosine)"},
       {"--lr-schedule step", "--lr-schedule: step needs --lr-step-size"},
       {"--lr-schedule cosine", "--lr-schedule: cosine needs --lr-length"},

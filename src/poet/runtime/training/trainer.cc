@@ -122,6 +122,9 @@ double Trainer::learning_rate(std::int64_t step) const {
   return 0;
 }
 const std::byte* Trainer::persistent(ValueId v) const { return state_->persistent->contents(v); }
+std::string Trainer::not_finite_data() const {
+  return state_->run.step > 0 ? state_->batches->not_finite() : "";
+}
 const Program& Trainer::program() const { return *state_->program; }
 
 const std::vector<double>& Trainer::seconds() const {
