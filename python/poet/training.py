@@ -251,7 +251,10 @@ def train(
     losses = np.array([step.loss for step in done], dtype=np.float32)
     state = trainer.state_dict()
     if not (np.isfinite(losses).all() and all(np.isfinite(tensor).all() for tensor in state.values())):
-        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}; try a smaller learning_rate", stacklevel=2)
+        cause = trainer._core.not_finite_data()
+        at_once = trainer.steps_done == 1 and not np.isfinite(losses).all()  # before any update
+        why = f": {cause}" if cause else "" if at_once else "; try a smaller learning_rate"
+        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}{why}", stacklevel=2)
     elif checkpoint is not None:
         trainer.save(checkpoint)
     return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss)

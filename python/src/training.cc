@@ -22,6 +22,7 @@
 #include "poet/answer/evaluation_plan.h"
 #include "poet/pipeline/names.h"
 #include "poet/runtime/data/dataset.h"
+#include "poet/runtime/data/numbers.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/runtime/training/trainer.h"
 #include "python/src/arguments.h"
@@ -84,6 +85,7 @@ class ArrayDataset final : public runtime::Dataset {
     samples_ = samples;
     const auto* data = static_cast<const std::byte*>(array.data());
     if (input.range > 0 && input.dtype == DType::int32) check_range(input, data, array.nbytes() / 4);
+    if (input.role == runtime::InputRole::number_targets) check_targets(input, data, bytes, samples);
     sources_.push_back({data, bytes});
   }
 
@@ -94,6 +96,14 @@ class ArrayDataset final : public runtime::Dataset {
       if (number < 0 || number >= input.range)
         throw InputError(place_, fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name, number,
                                              i, input.range - 1));
+    }
+  }
+
+  void check_targets(const DataInput& input, const std::byte* data, std::int64_t bytes, std::int64_t samples) const {
+    for (std::int64_t i = 0; i < samples; ++i) {
+      const std::string rule =
+          runtime::broken_rule(input, i, {data + i * bytes, static_cast<std::size_t>(bytes)});
+      if (!rule.empty()) throw InputError(place_, fmt::format("\"{}\" {}", input.name, rule));
     }
   }
 
@@ -239,6 +249,11 @@ class Training {
     const std::lock_guard one_at_a_time(stepping_);
     return trainer_->state().step;
   }
+  [[nodiscard]] std::string not_finite_data() {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    return trainer_->not_finite_data();
+  }
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
  private:
@@ -271,6 +286,7 @@ void add_training(py::module_& module) {
       .def("validations_since_best", &Training::validations_since_best)
       .def("best", &Training::best)
       .def_property_readonly("steps_done", &Training::steps_done)
+      .def("not_finite_data", &Training::not_finite_data)
       .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
       .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })
       .def_property_readonly("ram_bytes", [](const Training& training) {

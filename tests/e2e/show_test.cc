@@ -15,6 +15,7 @@
 #include "poet/plan/file/schedule_json.h"
 #include "poet/plan/schedule/keep_all.h"
 #include "poet/report/gnuplot.h"
+#include "tests/support/background.h"
 #include "tests/support/program.h"
 #include "tests/support/tiny_instance.h"
 

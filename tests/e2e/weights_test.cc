@@ -19,7 +19,9 @@
 namespace poet::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Of a network with batch normalisation, trained for two steps.
 class Weights : public ::testing::Test {
@@ -106,6 +108,11 @@ TEST_F(Weights, ThatDoNotFitAreRefusedAndNothingIsWritten) {
   EXPECT_THAT(refused(trained + " --model nobody -o " + out), HasSubstr("nobody"));
   EXPECT_THAT(refused(onnx + " -o " + out), HasSubstr("go into a .safetensors file"));
   EXPECT_THAT(refused(trained + " -o " + path("never.safetensors")), HasSubstr("go into an .onnx file"));
+  // What is wrong with what is read comes first.
+  for (const std::string& wrong : {program().string(), path(""), path("none")})
+    EXPECT_THAT(refused(wrong + " -o " + path("never.safetensors")),
+                AllOf(StartsWith("poet: " + wrong + ": "),
+                      HasSubstr("(weights come from safetensors, or from a file called .onnx)")));
   EXPECT_THAT(refused(onnx + " --model linear -o " + path("never.safetensors")),
               HasSubstr("--model: is what safetensors go into"));
   EXPECT_THAT(refused(onnx + " -o " + path("never.bin")), HasSubstr("must end in .safetensors or .onnx"));

@@ -131,6 +131,18 @@ TEST_F(DatasetErrors, RawTensors) {
   EXPECT_THAT(message(graph), HasSubstr("x.bin: must be samples of 12 bytes, but has 5 bytes"));
 }
 
+TEST_F(DatasetErrors, IntegersOfOtherWidths) {
+  const Graph graph = classifier({2, 3}, 4);
+  folder_.write("x.bin", bytes_of<float>({1, 2, 3, 4, 5, 6}));
+  folder_.write("targets.bin", bytes_of<std::int64_t>({1, 2}));
+  EXPECT_THAT(message(graph), AllOf(HasSubstr("targets.bin: has 4 samples (int32;"), HasSubstr("x.bin has 2"),
+                                    HasSubstr("int64 must be made int32")));
+  folder_.write("targets.bin", "\1\2");
+  EXPECT_THAT(message(graph),
+              HasSubstr("samples of 4 bytes (int32; uint8 in targets.u8, uint16 in targets.u16), "
+                        "but has 2 bytes"));
+}
+
 TEST_F(DatasetErrors, Text) {
   const auto file = folder_.write("a.u16", bytes_of<std::uint16_t>({1, 2, 3, 10}));
   EXPECT_THAT(message(file, test::language_model(1, 3, 10)), HasSubstr("has 10 at sample 0"));

@@ -30,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -134,6 +135,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--momentum 1", "--momentum: must be at least 0 and below 1"},
       {"--weight-decay -1", "--weight-decay: must be at least 0 and finite"},
       {"--nesterov", "--nesterov: is for --optimizer momentum"},
+      {"--loss mse", "--loss: is for solving; the plan that is given has been solved for"},
       {"--lr-schedule linear", R"(--lr-schedule: "linear" is not one of constant, step, cosine)"},
       {"--lr-schedule step", "--lr-schedule: step needs --lr-step-size"},
       {"--lr-schedule cosine", "--lr-schedule: cosine needs --lr-length"},
@@ -363,6 +365,23 @@ TEST_F(RunErrors, ACheckpointIntoAFullStorageKeepsTheEarlierOne) {
     EXPECT_THAT(names(), ElementsAre("c"));
     expect_resumable(file("c"));
   });
+}
+
+TEST_F(RunErrors, ABestCheckpointIntoAFullStorageKeepsTheRun) {
+  const TemporaryFolder other;
+  other.write("input.bin", std::string(784 * sizeof(float), '\0'));
+  other.write("targets.u8", "\3");
+  const std::string linear = "--model linear --platform a72 --ram-budget 1MB --batch-size 2 --steps 4 ";
+  on_a_small_storage(file(""), 65536, [&] {
+    EXPECT_THAT(run_diagnostic(linear + "--validate-every 2 --validate " + other.file("") + " --best " +
+                               file("b") + " --checkpoint " + other.file("c")),
+                ::testing::AllOf(StartsWith(file("b") + ": cannot be written: No space left on device"),
+                                 EndsWith("(the run up to step 2 is in " + other.file("c") + ")")));
+  });
+  if (IsSkipped()) return;
+  EXPECT_EQ(trained(linear + "--resume " + other.file("c"))["first_step"], 3);
+  // It does not count on a best one that is not there.
+  EXPECT_FALSE(runtime::SafetensorsFile(other.file("c")).metadata().contains("best validation step"));
 }
 
 TEST_F(RunErrors, ACheckpointCutShortKeepsTheEarlierOne) {

@@ -173,7 +173,7 @@ TEST_F(RunResumeErrors, WhatIsNotFiniteIsNothingToGoOnFrom) {
   const ProgramRun run =
       poet("run --quiet " + by(plan_) + "--learning-rate 1e30 --steps 9 --storage " + pages());
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("is not finite"));
+  EXPECT_THAT(run.out, HasSubstr("; try a smaller --learning-rate"));
   EXPECT_THAT(names_in(file("")), IsEmpty());
 }
 

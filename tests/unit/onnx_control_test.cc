@@ -123,6 +123,10 @@ TEST_F(OnnxControl, FunctionsAreInlined) {
                                                 "input", "softmax_cross_entropy"));
   EXPECT_EQ(test::op_named(model.forward, "the_h/n_out/n_r").kind, "leaky_relu");
   EXPECT_THAT(weight(model, "b"), ElementsAre(1, 2, 3));
+  // Two calls of a function that calls another one.
+  EXPECT_THAT(model.notices, Contains(HasSubstr("4 nodes that call functions of the file were replaced")));
+  EXPECT_EQ(model.nodes.listed, 2);
+  EXPECT_EQ(model.nodes.all, 4);
   // What is written has its own functions no more, and is the same network.
   const ImportedModel again = [&] {
     const std::string bytes =
@@ -226,7 +230,8 @@ TEST_F(OnnxControl, AKnownConditionTakesItsBranch) {
   boolean(yes, "condition", true);
   const ImportedModel relu = import(yes);
   EXPECT_THAT(kinds(relu.forward), ElementsAre("input", "tanh", "relu", "input", "softmax_cross_entropy"));
-  EXPECT_THAT(relu.notices, Contains(HasSubstr("What they run took the place of 1 If or Loop node")));
+  EXPECT_THAT(relu.notices,
+              Contains(HasSubstr("an If or Loop node was replaced by the nodes that it is known to run")));
 
   ProtoModel no = choosing("condition");
   boolean(no, "condition", false);
@@ -400,7 +405,8 @@ TEST_F(OnnxControl, LoopsThatCannotBeUnrolled) {
   EXPECT_THAT(error(open), HasSubstr("poet imports a Loop only where it is known how often it runs"));
   ProtoModel long_one = looping("go");
   long_one.graph().mutable_initializer(1)->set_int64_data(0, std::int64_t{1} << 40);
-  EXPECT_THAT(error(long_one), HasSubstr("runs 1099511627776 times"));
+  EXPECT_THAT(error(long_one),
+              HasSubstr("runs 1099511627776 times, and may unroll to 1048576 nodes at most"));
   ProtoModel never = looping("go");
   never.graph().mutable_initializer(1)->set_int64_data(0, 0);
   EXPECT_THAT(error(never), HasSubstr("never runs, and its results are empty"));

@@ -54,6 +54,28 @@ std::string error(const onnx::Model& model) {
   return input_error([&] { (void)test::import_as_numbers(model); });
 }
 
+TEST(OnnxNewestOpsets, ThoseBeyondTheRulesAreSaid) {
+  const auto notices = [](std::int64_t opset) {
+    return test::import_as_numbers(trained({2, 1}, {}, {onnx_node("Relu", {"z"}, {"y"})}, opset)).notices;
+  };
+  EXPECT_THAT(notices(25),
+              Contains(HasSubstr("the file is of opset 25; its operators are read by the rules")));
+  EXPECT_THAT(notices(24), ::testing::Not(Contains(HasSubstr("opset"))));
+}
+
+TEST(OnnxNewestOpsets, NumbersThatBecomeFloat32AreSaid) {
+  Tensors tensors = {{"v", onnx_reals({2, 1}, {1, 2})}};
+  tensors["v"].type_name = "float16";
+  const onnx::Model model = trained({2, 1}, tensors,
+                                    {onnx_node("Cast", {"z"}, {"half"}, {{"to", std::int64_t{10}}}),
+                                     onnx_node("Add", {"half", "v"}, {"sum"}),
+                                     onnx_node("Cast", {"sum"}, {"y"}, {{"to", std::int64_t{1}}})},
+                                    18);
+  const std::vector<std::string> notices = test::import_as_numbers(model).notices;
+  EXPECT_THAT(notices, Contains("a Cast to float16 is taken as float32: nothing is rounded"));
+  EXPECT_THAT(notices, Contains("float16 weights are taken as float32"));
+}
+
 TEST(OnnxNewestActivations, GeluSwishMish) {
   const auto f = [](const char* op, double x, const Settings& settings, std::int64_t opset) {
     const onnx::Model model = trained({2, 1}, {}, {onnx_node(op, {"z"}, {"y"}, settings)}, opset);

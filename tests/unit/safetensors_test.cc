@@ -131,6 +131,25 @@ TEST(Safetensors, TakesFilesOfOtherPrograms) {
   EXPECT_THAT(back, ElementsAre(std::byte{'x'}, std::byte{'y'}));
 }
 
+TEST(Safetensors, WidensHalves) {
+  const TemporaryFolder folder;
+  const std::string header = R"({"b":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},)"
+                             R"("h":{"dtype":"F16","shape":[5],"data_offsets":[4,14]}})";
+  ASSERT_LT(header.size(), 256U);
+  // 1, -3.5; 1, -2, the least subnormal, the largest number, minus infinity.
+  const std::vector<std::uint16_t> halves = {0x3f80, 0xc060, 0x3c00, 0xc000, 0x0001, 0x7bff, 0xfc00};
+  folder.write("f", static_cast<char>(header.size()) + std::string(7, '\0') + header +
+                        std::string(reinterpret_cast<const char*>(halves.data()), 14));
+  const SafetensorsFile file(folder.file("f"));
+  EXPECT_EQ(file.widened(), "");
+  std::vector<float> b(2), h(5);
+  file.read("b", DType::float32, {2}, reinterpret_cast<std::byte*>(b.data()));
+  file.read("h", DType::float32, {5}, reinterpret_cast<std::byte*>(h.data()));
+  EXPECT_THAT(b, ElementsAre(1.0F, -3.5F));
+  EXPECT_THAT(h, ElementsAre(1.0F, -2.0F, 0x1p-24F, 65504.0F, -std::numeric_limits<float>::infinity()));
+  EXPECT_EQ(file.widened(), "BF16 and F16 weights are taken as float32");
+}
+
 TEST(Safetensors, ReplacesTheEarlierFileAtOnce) {
   const TemporaryFolder folder;
   const std::vector<std::uint8_t> one = {1};

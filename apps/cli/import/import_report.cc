@@ -129,8 +129,11 @@ std::string nodes_text(const NodeCounts& nodes) {
     parts.push_back(fmt::format("{} part of another's operator", format_count(nodes.merged)));
   if (nodes.unneeded > 0)
     parts.push_back(fmt::format("{} not needed for the loss", format_count(nodes.unneeded)));
-  if (parts.empty()) return fmt::format("Nodes in the file {}.\n", format_count(nodes.all));
-  return fmt::format("Nodes in the file {}: {}.\n", format_count(nodes.all), fmt::join(parts, ", "));
+  std::string text = "Nodes in the file " + format_count(nodes.listed);
+  if (nodes.all != nodes.listed)
+    text += fmt::format(", {} with what functions, If and Loop run", format_count(nodes.all));
+  if (parts.empty()) return text + ".\n";
+  return fmt::format("{}: {}.\n", text, fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -180,7 +183,8 @@ Json import_json(const std::string& file, const ImportedModel& model, const Cont
   json["format"] = 1;
   json["file"] = file;
   json["batch_size"] = model.batch_size;
-  json["nodes"] = {{"all", model.nodes.all},
+  json["nodes"] = {{"listed", model.nodes.listed},
+                   {"all", model.nodes.all},
                    {"evaluated", model.nodes.evaluated},
                    {"merged", model.nodes.merged},
                    {"unneeded", model.nodes.unneeded}};

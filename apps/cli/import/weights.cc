@@ -19,6 +19,7 @@
 #include "poet/frontend/onnx/export.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/frontend/zoo.h"
+#include "poet/runtime/data/numbers.h"
 #include "poet/runtime/weights/safetensors.h"
 
 namespace poet::cli {
@@ -79,29 +80,52 @@ class Replacement {
     for (const Value& value : values_with_weights(forward)) {
       if (file_.has(value.name)) {
         file_.check(value.name, value.dtype, value.shape);
-        done.add(value);
+        done_.add(value);
       } else if (complete || value.persistence == Persistence::parameter) {
         throw InputError(file, fmt::format("has no tensor \"{}\", which the network has", value.name));
       }
     }
-    const std::int64_t left = static_cast<std::int64_t>(file_.names().size()) - done.tensors;
+    const std::int64_t left = static_cast<std::int64_t>(file_.names().size()) - done_.tensors;
+    if (const std::string widened = file_.widened(); !widened.empty()) done_.notices.push_back(widened);
     if (left > 0)
-      done.notices.push_back(
+      done_.notices.push_back(
           fmt::format("{} of the file's tensors {} none of the network's", left, left == 1 ? "is" : "are"));
   }
 
-  [[nodiscard]] WeightLookup lookup() const {
+  /// After what lookup() gave was asked for all.
+  [[nodiscard]] Converted finished() {
+    if (not_finite_ > 0)
+      done_.notices.push_back(first_not_finite_ +
+                              (not_finite_ == 1
+                                   ? std::string()
+                                   : fmt::format(", and {} more of the tensors have numbers that "
+                                                 "are not finite",
+                                                 not_finite_ - 1)));
+    return std::move(done_);
+  }
+
+  [[nodiscard]] WeightLookup lookup() {
     return [this](const Value& value, std::byte* to) {
       if (!file_.has(value.name)) return false;
       file_.read(value, to);
+      note_not_finite(value, to);
       return true;
     };
   }
 
-  Converted done;
-
  private:
+  void note_not_finite(const Value& value, const std::byte* contents) {
+    if (value.dtype != DType::float32 || value.persistence != Persistence::parameter) return;
+    const std::string found =
+        runtime::first_not_finite({contents, static_cast<std::size_t>(value.bytes.value())});
+    if (found.empty()) return;
+    if (++not_finite_ == 1) first_not_finite_ = fmt::format("'{}' has {}", value.name, found);
+  }
+
+  Converted done_;
   runtime::SafetensorsFile file_;
+  std::int64_t not_finite_ = 0;  // tensors
+  std::string first_not_finite_;
 };
 
 class Weights final : public Command {
@@ -127,6 +151,7 @@ class Weights final : public Command {
     if (!out_) throw InputError("-o", "is needed: the file to write");
     check_writable("-o", *out_);
     const bool is_from_onnx = fs::path(from_).extension() == ".onnx";
+    if (!is_from_onnx) check_safetensors();
     const bool is_to_onnx = fs::path(*out_).extension() == ".onnx";
     if (!is_to_onnx && fs::path(*out_).extension() != ".safetensors")
       throw InputError("-o", "\"" + *out_ + "\" must end in .safetensors or .onnx");
@@ -141,6 +166,16 @@ class Weights final : public Command {
   }
 
  private:
+  /// Before anything is said of where they go: what is not called .onnx is to be safetensors.
+  void check_safetensors() const {
+    try {
+      const runtime::SafetensorsFile opened(from_);
+    } catch (const InputError& error) {
+      throw InputError(std::string(error.place()), std::string(error.rule()),
+                       "weights come from safetensors, or from a file called .onnx");
+    }
+  }
+
   Converted from_onnx() const {
     if (onnx_ || model_)
       throw InputError(onnx_ ? "--onnx" : "--model", "is what safetensors go into; an ONNX file has its own");
@@ -152,14 +187,14 @@ class Weights final : public Command {
     if (!onnx_ && !model_) throw InputError("--onnx", "is needed, or --model: the network of the weights");
     if (model_) {
       const Graph forward = build_network(*model_);
-      const Replacement weights(from_, forward, true);
+      Replacement weights(from_, forward, true);
       write_onnx(*out_, forward, weights.lookup());
-      return weights.done;
+      return weights.finished();
     }
     const ImportedModel model = import_for_weights(*onnx_);
-    const Replacement weights(from_, model.forward, false);
+    Replacement weights(from_, model.forward, false);
     write_onnx_with_weights(*onnx_, model, *out_, weights.lookup());
-    return weights.done;
+    return weights.finished();
   }
 
   void print(const Converted& done) const {

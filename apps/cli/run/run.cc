@@ -207,13 +207,13 @@ class Run final : public Command {
   /// A plan has its network, device and limits: an option that names another would be thought to hold. --onnx
   /// says which file the network came from.
   void refuse_problem_options() const {
-    check_onnx_options(problem_.input);
-    const std::set<std::string> welcome = {"--steps",       "--quiet", "--onnx",
-                                           "--input-shape", "--loss",  "--allow-opaque"};
+    std::set<std::string> welcome = {"--steps", "--quiet", "--onnx"};
+    if (problem_.input.onnx) welcome.insert({"--input-shape", "--loss", "--allow-opaque"});
     for (const char* group : {"What to schedule", "Limits", "Solving"})
       for (const std::string& name : parser_.group(group).given())
         if (!welcome.contains(name))
           throw InputError(name, "is for solving; the plan that is given has been solved for");
+    check_onnx_options(problem_.input);
   }
 
   ProblemOptions problem_;

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "poet/base/error.h"
 
@@ -125,8 +127,17 @@ void EventFile::add(std::int64_t step, const Scalars& scalars) {
 
 void EventFile::write(const std::string& event) {
   const std::string record = event_record(event);
+  errno = 0;
   file_.write(record.data(), static_cast<std::streamsize>(record.size())).flush();
-  if (!file_) throw InputError(path_.string(), "cannot be written");
+  if (!file_) {
+    const int reason = errno;
+    std::error_code ignored;
+    std::filesystem::resize_file(path_, size_, ignored);  // without the record that is cut short
+    throw InputError(path_.string(),
+                     std::string("cannot be written: ") +
+                         (reason != 0 ? std::strerror(reason) : "the system does not say why"));
+  }
+  size_ += record.size();
 }
 
 }  // namespace poet::cli

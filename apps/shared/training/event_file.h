@@ -30,7 +30,8 @@ class EventFile {
   /// none of an earlier run's. Throws InputError naming the folder or the file.
   explicit EventFile(const std::filesystem::path& folder);
 
-  /// At once in the file, for those who look on. Throws InputError where it cannot be written.
+  /// At once in the file, for those who look on. Throws InputError where it cannot be written; what the file
+  /// had before is still whole then.
   void add(std::int64_t step, const Scalars& scalars);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -40,6 +41,7 @@ class EventFile {
 
   std::filesystem::path path_;
   std::ofstream file_;
+  std::uintmax_t size_ = 0;
 };
 
 }  // namespace poet::cli

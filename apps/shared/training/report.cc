@@ -14,6 +14,7 @@
 #include "poet/graph/precision.h"
 #include "poet/report/expected.h"
 #include "poet/report/table.h"
+#include "poet/runtime/training/hyperparameters.h"
 #include "poet/runtime/training/kind_times.h"
 
 namespace poet::cli {
@@ -21,9 +22,14 @@ namespace {
 
 constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
 
+/// Without a sign, which says nothing.
+std::string not_finite_loss(float loss) { return std::isnan(loss) ? "nan" : fmt::format("{}", loss); }
+
 std::string losses_text(const std::vector<float>& losses) {
   if (losses.empty()) return "no step was run";
-  if (!std::isfinite(losses.back())) return fmt::format("{:.4g}, then no number", losses.front());
+  if (!std::isfinite(losses.front())) return not_finite_loss(losses.front());
+  if (!std::isfinite(losses.back()))
+    return fmt::format("{:.4g}, then {}", losses.front(), not_finite_loss(losses.back()));
   // The mean of a tenth of the steps at either end says more than two noisy steps.
   const std::size_t window = std::max<std::size_t>(1, losses.size() / 10);
   const auto mean = [window](auto begin) {
@@ -142,11 +148,31 @@ std::string validation_text(const Session& session) {
     return said;
   };
   text += fmt::format("{} after step {}", figures(found.back()), format_count(found.back().step));
+  if (!found.back().cause.empty()) text += fmt::format(" ({})", found.back().cause);
   if (session.state.best_step >= 0 && session.state.best_step != found.back().step)
     text += fmt::format("; the lowest loss, {:.4g}, after step {}", session.state.best_loss,
                         format_count(session.state.best_step));
   return text + fmt::format("; in {} of the arena, {} each", format_bytes(session.setup.validation_arena),
                             format_seconds(found.back().took, 3));
+}
+
+/// At the last step. Before the first update the learning rate has done nothing yet.
+std::string not_finite_text(const Session& session) {
+  const Graph& graph = session.file.instance.graph;
+  const std::int64_t step = session.state.step;
+  constexpr const char* kSmaller = "; try a smaller --learning-rate";
+  if (session.result.losses.empty() || std::isfinite(session.result.losses.back()))
+    return fmt::format("after step {} a parameter is not finite", format_count(step)) + kSmaller;
+  const std::string text = fmt::format("at step {} the loss is {}", format_count(step),
+                                       not_finite_loss(session.result.losses.back()));
+  if (!session.result.cause.empty()) return text + ": " + session.result.cause;
+  const bool of_probabilities =
+      std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == "bce_loss"; });
+  if (of_probabilities)
+    return text + ": --loss bce takes probabilities, from 0 to 1; of other numbers there is bce-with-logits";
+  if (step <= runtime::steps_per_update(graph))
+    return text + ", before any update and by finite data and weights: look at the network and their scale";
+  return text + kSmaller;
 }
 
 std::string end_text(const Session& session) {
@@ -157,11 +183,13 @@ std::string end_text(const Session& session) {
       return fmt::format("by Ctrl-C after step {}", format_count(session.state.step)) +
              (session.resumable ? "; --resume " + session.storage.string() + " goes on" : "");
     case runtime::TrainEnd::no_better:
+      if (session.state.best_step < 0)
+        return fmt::format("after step {}: the loss of no validation was a finite number",
+                           format_count(session.state.step));
       return fmt::format("after step {}: no validation since step {} was better",
                          format_count(session.state.step), format_count(session.state.best_step));
     case runtime::TrainEnd::not_finite:
-      return fmt::format("at step {} the loss or a parameter is not finite; try a smaller --learning-rate",
-                         format_count(session.state.step));
+      return not_finite_text(session);
   }
   return "";
 }
@@ -251,7 +279,7 @@ std::string session_text(const Session& session) {
                                          counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
                                          format_count(parameter_count(instance.graph)), instance.batch_size));
   out += answer_line("Data", session.setup.data);
-  for (const std::string& notice : session.setup.notices) out += answer_line("Note", notice);
+  for (const std::string& notice : session.notes) out += answer_line("Note", notice);
   out += answer_line("Weights", weights_text(session));
   out += '\n';
   out += answer_line("Trained", trained_text(session));

@@ -9,6 +9,8 @@
 
 #include "apps/shared/interrupt.h"
 #include "apps/shared/training/event_file.h"
+#include "apps/shared/training/loss_file.h"
+#include "apps/shared/training/notes.h"
 #include "apps/shared/training/plan_choice.h"
 #include "apps/shared/training/progress.h"
 #include "poet/base/error.h"
@@ -16,7 +18,7 @@
 namespace poet::cli {
 namespace {
 
-/// Into `session`, which has no result yet.
+/// Into `session`, which has no result yet. Where that fails, it has losses and validations so far.
 void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& training, bool quiet,
            Session& session) {
   const InterruptGuard guard("stopping after this step");  // before the trainer's threads
@@ -32,10 +34,12 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
   std::optional<EventFile> events;
   if (training.tensorboard) events.emplace(*training.tensorboard);
   const auto began = std::chrono::steady_clock::now();
+  session.result.first_step = trainer.state().step + 1;
   options.on_step = [&](const runtime::StepFigures& done) {
     progress.show(done);
     const double rate = trainer.learning_rate(done.number);
     if (training.loss_out) {
+      session.result.losses.push_back(done.loss);
       session.rates.push_back(rate);
       if (done.gradient_norm) session.norms.push_back(*done.gradient_norm);
       session.ends.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
@@ -47,6 +51,7 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
   };
   options.on_validation = [&](const runtime::ValidationFigures& found) {
     progress.show(found);
+    if (training.loss_out) session.result.validations.push_back(found);
     if (!events) return;
     Scalars scalars = {{"loss/validation", static_cast<float>(found.loss)}};
     if (found.accuracy) scalars.emplace_back("accuracy/validation", static_cast<float>(*found.accuracy));
@@ -54,6 +59,17 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
   };
   choice.add_to(options, trainer);
   session.result = trainer.train(options);
+}
+
+/// Of a run that has failed: its losses, unless they cannot be written either.
+void keep_losses(const runtime::Trainer& trainer, const RunChoice& training, Session& session) {
+  if (!training.loss_out || session.result.losses.empty()) return;
+  session.file = trainer.file();
+  session.setup = trainer.setup();
+  try {
+    write_losses(session, *training.loss_out);
+  } catch (const InputError&) {  // what came first is what is told
+  }
 }
 
 }  // namespace
@@ -84,7 +100,12 @@ Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, con
   runtime::Trainer trainer(std::move(plans), options);
   Session session;
   session.storage = training.trainer.storage.where;
-  train(trainer, choice, training, quiet, session);
+  try {
+    train(trainer, choice, training, quiet, session);
+  } catch (...) {
+    keep_losses(trainer, training, session);
+    throw;
+  }
   session.file = trainer.file();
   if (session.file.instance.costs.timing.variation)
     session.expected = simulate(session.file.instance, session.file.plan);
@@ -102,6 +123,7 @@ Session run_session(PlanFamily plans, const RunChoice& training, bool quiet, con
   const bool is_over = session.result.end != runtime::TrainEnd::interrupted || session.result.saved;
   session.resumable = session.paging.record > Bytes(0) && (!is_over || session.unfinished);
   if (!session.resumable) trainer.discard_storage();
+  session.notes = notes_of(session, training);
   return session;
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/shared/training/options.h"
@@ -26,6 +27,7 @@ struct Session {
   runtime::RunState state;                 // after the last step
   std::filesystem::path storage;           // as named, or what is resumed
   bool resumable = false;                  // the page file stays, to be resumed
+  std::vector<std::string> notes;          // notes.h
   std::exception_ptr unfinished;           // what `finish` threw, after training that is not to be lost
 };
 

@@ -100,7 +100,7 @@ Json session_json(const Session& session) {
   json["data"] = session.setup.data;
   json["precision"] = to_string(precision_of(session.file.instance.graph));
   json["kernels"] = session.setup.kernels;
-  json["notices"] = session.setup.notices;
+  json["notices"] = session.notes;
   json["seeded_parameters"] = session.setup.seeded;
   json["seed"] = session.state.seed;
   json["first_step"] = session.result.first_step;
@@ -109,6 +109,8 @@ Json session_json(const Session& session) {
                 : session.result.end == runtime::TrainEnd::interrupted ? "interrupted"
                 : session.result.end == runtime::TrainEnd::no_better   ? "no_better"
                                                                        : "not_finite";
+  if (session.result.end == runtime::TrainEnd::not_finite)
+    json["cause"] = session.result.cause.empty() ? Json(nullptr) : Json(session.result.cause);
   json["resumable"] = session.resumable ? Json(session.storage.string()) : Json(nullptr);
   if (session.setup.plans.size() > 1) add_plans(session, json);
   // What is no number in JSON is null.

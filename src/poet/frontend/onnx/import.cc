@@ -49,8 +49,11 @@ ImportedModel resolved(onnx::OpenedModel& opened, const ImportOptions& options) 
     try {
       ImportedModel imported = lowered(opened.model(), options);
       if (!controls.empty())
-        imported.notices.push_back(fmt::format("What they run took the place of {}, since it is known",
-                                               counted(std::ssize(controls), "If or Loop node")));
+        imported.notices.push_back(fmt::format(
+            "{} replaced by the nodes that {} known to run",
+            std::ssize(controls) == 1 ? "an If or Loop node was"
+                                      : counted(std::ssize(controls), "If or Loop node") + " were",
+            std::ssize(controls) == 1 ? "it is" : "they are"));
       imported.resolved = std::move(controls);
       return imported;
     } catch (const onnx::ControlKnown& known) {

@@ -43,7 +43,8 @@ struct ImportOptions {
 
 /// What became of the file's nodes. The others are operators or views of the graph.
 struct NodeCounts {
-  std::int64_t all = 0;
+  std::int64_t listed = 0;     // as the file has them
+  std::int64_t all = 0;        // with those of functions, If and Loop in the place of these
   std::int64_t evaluated = 0;  // while importing: shape arithmetic and constants
   std::int64_t merged = 0;     // into the operator that another node became
   std::int64_t unneeded = 0;   // for the output that has the loss

@@ -64,6 +64,12 @@ struct Declaration {
   std::optional<std::vector<Dimension>> shape;  // absent: not even the rank is known
 };
 
+/// Of a file, before its functions and what its If and Loop nodes run take their places.
+struct ListedNodes {
+  std::int64_t all = 0;
+  std::int64_t calls = 0;  // of functions, all of which were replaced: also those within functions
+};
+
 struct Model {
   std::string name;
   std::string producer;             // the program that wrote it, as it calls itself
@@ -73,6 +79,7 @@ struct Model {
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
+  ListedNodes listed;       // of the file that the nodes come from; none: of no file
 };
 
 /// What is known of an If (1: it takes its then_branch, 0: the other one) or of a Loop (how often it runs),

@@ -1,11 +1,14 @@
 #include "poet/runtime/data/batches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/data_input.h"
+#include "poet/runtime/data/numbers.h"
 
 namespace poet::runtime {
 
@@ -24,7 +27,6 @@ Batches::Batches(const Graph& graph, const Dataset& data, std::uint64_t seed)
         std::max(sample_.size(), static_cast<std::size_t>(byte_count(input.sample, input.dtype).value())));
   }
   batch_.resize(static_cast<std::size_t>(samples_per_step(inputs)));
-  select(1);
 }
 
 void Batches::select(std::int64_t step) { batch_of_step(step, data_.samples(), seed_, batch_); }
@@ -40,6 +42,21 @@ void Batches::read(OpId input, std::byte* to) {
   } else {
     data_.read(places_[input], batch_, to);
   }
+}
+
+std::string Batches::not_finite() const {
+  const std::vector<DataInput> inputs = data_inputs(graph_);
+  std::vector<std::byte> contents;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype != DType::float32) continue;
+    contents.resize(static_cast<std::size_t>(byte_count(inputs[i].sample, DType::float32).value()));
+    for (const std::int64_t sample : batch_) {
+      data_.read(i, {&sample, 1}, contents.data());
+      if (const std::string found = first_not_finite(contents); !found.empty())
+        return fmt::format("'{}' has {} at sample {}", inputs[i].name, found, sample);
+    }
+  }
+  return "";
 }
 
 void Batches::read_part(const Value& value, std::size_t place, std::byte* to) {

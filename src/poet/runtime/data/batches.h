@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "poet/graph/graph.h"
@@ -13,11 +14,11 @@ namespace poet::runtime {
 
 class Batches {
  public:
-  /// `graph` and `data` must outlive it; its samples are as the inputs of `graph`. Throws InputError where it
-  /// has too few for one batch.
+  /// `graph` and `data` must outlive it; its samples are as the inputs of `graph`. Nothing is selected yet.
   Batches(const Graph& graph, const Dataset& data, std::uint64_t seed);
 
-  /// What read() gives from now on: batch_of_step(step). Does not allocate.
+  /// What read() gives from now on: batch_of_step(step). Throws InputError where the data has too few samples
+  /// for one batch. Does not allocate else.
   void select(std::int64_t step);
   /// Sample `first` and those that follow it; in places behind the last sample of the set, that one again.
   void select_from(std::int64_t first);
@@ -26,6 +27,9 @@ class Batches {
   /// Throws as Dataset::read(). Does not allocate. Part of an input is taken out of whole samples, for one of
   /// which there is memory.
   void read(OpId input, std::byte* to);
+
+  /// What in the selected samples is infinite or no number: "'input' has nan at sample 3". Empty: nothing is.
+  [[nodiscard]] std::string not_finite() const;
 
  private:
   void read_part(const Value& value, std::size_t place, std::byte* to);

@@ -37,6 +37,7 @@ bool reads(const Graph& graph, const Op& op, std::size_t i, ValueId input) {
 std::optional<InputRole> target_role(const Graph& graph, DataInput& input) {
   for (const Op& op : graph.ops) {
     if (!is_loss(op) || !reads(graph, op, 1, input.value)) continue;
+    input.is_probability = op.kind == "bce_loss" || op.kind == "bce_with_logits_loss";
     if (input.dtype == DType::float32) return InputRole::number_targets;
     input.range = tensor_shape(graph.values[op.inputs[0]]).back();
     return InputRole::class_targets;

@@ -27,8 +27,9 @@ struct DataInput {
   Shape shape;       // axis 0 counts the samples of a batch, or what is predicted of them, sample by sample
   DType dtype = DType::float32;
   InputRole role = InputRole::features;
-  std::int64_t range = 0;  // its numbers are 0 to range - 1; 0: any. Integers only.
-  Shape sample;            // the shape of one sample
+  std::int64_t range = 0;       // its numbers are 0 to range - 1; 0: any. Integers only.
+  bool is_probability = false;  // its numbers are 0 to 1: targets of a binary cross-entropy
+  Shape sample;                 // the shape of one sample
 };
 
 /// In the order of the ops; of a forward or a training graph. Roles are told by use and by name: targets are

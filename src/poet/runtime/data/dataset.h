@@ -28,7 +28,7 @@ class Dataset {
 
   /// Writes one input of a batch, the number of which counts as data_inputs() does: the named samples
   /// (numbers below samples()), one after another, in the input's element type, row-major. Throws InputError
-  /// naming the file on an I/O error, and where a number is out of the range that the network has for it.
+  /// naming the file on an I/O error, and where an id, a label or a target is none that the network takes.
   /// Does not allocate.
   virtual void read(std::size_t input, std::span<const std::int64_t> samples, std::byte* to) const = 0;
 
@@ -44,15 +44,16 @@ class Dataset {
 ///     masks that have no file are 0, 1, 2..., 0 and 1;
 ///   a text: one file TEXT.u16 or TEXT.i32 of token ids, cut into sequences, for networks that predict the
 ///     next token at every position.
-/// Images are float32, (pixel / 255 - mean) / deviation with the data set's constants per channel. All labels
-/// and ids are read once, to be sure that the network has a class or a row for each. Throws InputError where
-/// `path`, what `field` names, is none of these or does not fit the graph's inputs.
+/// Images are float32, (pixel / 255 - mean) / deviation with the data set's constants per channel. All
+/// targets and ids are read once, to be sure that the network takes each. Throws InputError where `path`,
+/// what `field` names, is none of these or does not fit the graph's inputs.
 [[nodiscard]] std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path, const Graph& graph,
                                                     const Field& field = {"data"});
 
 /// A task that any network can learn, made from numbers alone: `samples` samples of at most ten classes; each
 /// class has a pattern of its own in every real input and favourite tokens, and there is noise on top.
-/// Targets of a squared error are a pattern of the class. Throws InputError for less than one sample.
+/// Targets of a squared error are a pattern of the class, those of a binary cross-entropy its signs. Throws
+/// InputError for less than one sample.
 [[nodiscard]] std::unique_ptr<Dataset> synthetic_dataset(const Graph& graph, std::int64_t samples,
                                                          std::uint64_t seed);
 

@@ -25,12 +25,12 @@ std::unique_ptr<Dataset> open(const fs::path& path, const Inputs& inputs, const 
                          path.string(), example));
 }
 
-/// Reads every label and id once, which the data set checks, instead of failing after hours.
-void check_integers(const Dataset& data, const Inputs& inputs) {
+/// Reads every target and id once, which the data set checks, instead of failing after hours.
+void check_targets_and_ids(const Dataset& data, const Inputs& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].dtype != DType::int32) continue;
+    if (inputs[i].dtype != DType::int32 && inputs[i].role != InputRole::number_targets) continue;
     std::vector<std::byte> sample(
-        static_cast<std::size_t>(byte_count(inputs[i].sample, DType::int32).value()));
+        static_cast<std::size_t>(byte_count(inputs[i].sample, inputs[i].dtype).value()));
     for (std::int64_t s = 0; s < data.samples(); ++s) data.read(i, {&s, 1}, sample.data());
   }
 }
@@ -51,7 +51,7 @@ std::unique_ptr<Dataset> open_dataset(const fs::path& path, const Graph& graph, 
   try {
     const Inputs inputs = data_inputs(graph);
     std::unique_ptr<Dataset> data = open(path, inputs, field);
-    check_integers(*data, inputs);
+    check_targets_and_ids(*data, inputs);
     return data;
   } catch (const fs::filesystem_error& error) {
     throw InputError(path.string(), "cannot be read: " + error.code().message());

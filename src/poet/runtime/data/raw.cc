@@ -12,6 +12,7 @@
 #include "poet/runtime/data/defaults.h"
 #include "poet/runtime/data/formats.h"
 #include "poet/runtime/data/integers.h"
+#include "poet/runtime/data/numbers.h"
 
 namespace poet::runtime {
 namespace {
@@ -49,6 +50,14 @@ std::optional<std::pair<fs::path, Stored>> find(const fs::path& folder, const Da
   return std::nullopt;
 }
 
+/// What integers have to be, for messages.
+std::string types_of(const RawInput& raw) {
+  if (raw.input.dtype != DType::int32) return "";
+  if (raw.stored != Stored::int32) return raw.stored == Stored::uint8 ? " (uint8)" : " (uint16)";
+  const std::string name = file_name(raw.input);
+  return fmt::format(" (int32; uint8 in {}.u8, uint16 in {}.u16)", name, name);
+}
+
 RawInput open_input(const fs::path& folder, const DataInput& input) {
   RawInput raw{input, std::nullopt};
   const auto found = find(folder, input);
@@ -66,10 +75,24 @@ RawInput open_input(const fs::path& folder, const DataInput& input) {
   raw.sample_bytes = input.dtype == DType::int32 ? element_count(input.sample) * bytes_of(raw.stored)
                                                  : byte_count(input.sample, input.dtype).value();
   if (raw.file->size() == 0 || raw.file->size() % raw.sample_bytes != 0) {
-    raw.file->fail(
-        fmt::format("must be samples of {} bytes, but has {} bytes", raw.sample_bytes, raw.file->size()));
+    raw.file->fail(fmt::format("must be samples of {} bytes{}, but has {} bytes", raw.sample_bytes,
+                               types_of(raw), raw.file->size()));
   }
   return raw;
+}
+
+/// Of an input that has another number of samples than those before it.
+[[noreturn]] void fail_number(const RawInput& raw, std::int64_t samples, const std::string& first,
+                              std::int64_t expected) {
+  const bool may_be_int64 =
+      raw.input.dtype == DType::int32 && raw.stored == Stored::int32 && samples == 2 * expected;
+  raw.file->fail(fmt::format("has {} samples{}, but {} has {}{}", samples, types_of(raw), first, expected,
+                             may_be_int64 ? ": int64 must be made int32" : ""));
+}
+
+void check_targets(const RawInput& raw, std::int64_t sample, std::span<const std::byte> numbers) {
+  if (raw.input.role != InputRole::number_targets) return;
+  if (const std::string rule = broken_rule(raw.input, sample, numbers); !rule.empty()) raw.file->fail(rule);
 }
 
 class RawDataset : public Dataset {
@@ -79,8 +102,7 @@ class RawDataset : public Dataset {
       const RawInput& raw = inputs_.emplace_back(open_input(folder, input));
       if (!raw.file) continue;
       const std::int64_t samples = raw.file->size() / raw.sample_bytes;
-      if (samples_ != 0 && samples != samples_)
-        raw.file->fail(fmt::format("has {} samples, but {} has {}", samples, first_, samples_));
+      if (samples_ != 0 && samples != samples_) fail_number(raw, samples, first_, samples_);
       samples_ = samples;
       if (first_.empty()) first_ = raw.file->name();
     }
@@ -99,6 +121,7 @@ class RawDataset : public Dataset {
         read_integers(*raw.file, raw.stored, offset, element_count(raw.input.sample), raw.input, sample, to);
       } else {
         raw.file->read(offset, {to, size});
+        check_targets(raw, sample, {to, size});
       }
       to += size;
     }

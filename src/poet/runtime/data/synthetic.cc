@@ -83,6 +83,7 @@ class SyntheticDataset : public Dataset {
     for (std::int64_t i = 0; i < count; ++i) {
       double x = random_normal(pattern, cell_of(into.sample, i));
       if (strength > 0) x += strength * random_normal(noise, static_cast<std::uint64_t>(i));
+      if (into.is_probability) x = x > 0 ? 1 : 0;
       const auto number = static_cast<float>(x);
       std::memcpy(to + i * static_cast<std::int64_t>(sizeof(number)), &number, sizeof(number));
     }

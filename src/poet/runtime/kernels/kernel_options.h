@@ -27,6 +27,10 @@ struct KernelOptions {
 /// Throws InputError for an unknown instruction set or a thread count below 1.
 void set_up_kernels(const KernelOptions& options);
 
+/// Whether ops that go on from one another's sums (graph/operators, `accumulate`) give the bits of the whole
+/// op.
+[[nodiscard]] bool parts_sum_as_whole(const KernelOptions& options);
+
 /// "oneDNN 2.6.3, AVX-512, 1 thread" for people: what decides the bits.
 [[nodiscard]] std::string kernels_description(const KernelOptions& options);
 

@@ -74,6 +74,14 @@ void set_up_kernels(const KernelOptions& options) {
 #endif
 }
 
+bool parts_sum_as_whole([[maybe_unused]] const KernelOptions& options) {
+#ifdef POET_HAS_ONEDNN
+  return options.library == KernelLibrary::reference;
+#else
+  return true;
+#endif
+}
+
 std::string kernels_description([[maybe_unused]] const KernelOptions& options) {
   std::string text = "reference kernels, 1 thread";  // plain loops have no more
 #ifdef POET_HAS_ONEDNN

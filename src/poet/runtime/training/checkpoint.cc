@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <deque>
 #include <map>
+#include <string_view>
 
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
+#include "poet/runtime/training/hyperparameters.h"
 #include "poet/runtime/weights/safetensors.h"
 
 namespace poet::runtime {
@@ -50,6 +51,19 @@ RunState state_of(const SafetensorsFile& opened, const std::filesystem::path& fi
   return state;
 }
 
+/// As describe_optimizer() has told it.
+std::int64_t steps_per_update_of(const RunState& state) {
+  const auto optimizer = state.circumstances.find("optimizer");
+  if (optimizer == state.circumstances.end()) return 1;
+  const std::string& text = optimizer->second;
+  constexpr std::string_view kKey = " every=";
+  const std::size_t at = text.find(kKey);
+  std::int64_t steps = 0;
+  if (at != std::string::npos)
+    std::from_chars(text.data() + at + kKey.size(), text.data() + text.size(), steps);
+  return std::max<std::int64_t>(steps, 1);
+}
+
 }  // namespace
 
 std::vector<ValueId> persistent_values(const Graph& graph) {
@@ -60,21 +74,6 @@ std::vector<ValueId> persistent_values(const Graph& graph) {
       found.push_back(v);
   }
   return found;
-}
-
-bool all_finite(const Graph& graph, const PersistentValues& persistent) {
-  IdVector<ValueId, char> changed(graph.values.size(), 0);
-  for (const Op& op : graph.ops)
-    for (const ValueId v : op.updates) changed[storage(graph, v)] = 1;
-  for (const ValueId v : persistent_values(graph)) {
-    const Value value = at_home(graph.values[v]);
-    // What training leaves as it is may be infinite: a mask that is a constant of the network.
-    if (value.dtype != DType::float32 || changed[v] == 0) continue;
-    const auto* numbers = reinterpret_cast<const float*>(persistent.contents(v));
-    const auto* end = numbers + element_count(value.shape);
-    if (!std::all_of(numbers, end, [](float number) { return std::isfinite(number); })) return false;
-  }
-  return true;
 }
 
 std::string describe_optimizer(const Graph& graph) {
@@ -115,8 +114,28 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
 
 RunState read_run_state(const std::filesystem::path& file) { return state_of(SafetensorsFile(file), file); }
 
+void check_update(const std::filesystem::path& file, const RunState& state, const Graph& graph) {
+  const std::int64_t all = steps_per_update_of(state);
+  const std::int64_t done = state.step % all;
+  if (done == 0 || all == steps_per_update(graph)) return;
+  throw InputError(file.string(),
+                   fmt::format("is in the middle of an update of {} micro-batches ({} of {} done); resume "
+                               "with `accumulate` {}",
+                               all, done, all, all));
+}
+
+std::string short_update(const RunState& state, const Graph& graph) {
+  const std::int64_t all = steps_per_update(graph);
+  const std::int64_t missing = state.step % all;
+  if (missing == 0 || all == steps_per_update_of(state)) return "";
+  return fmt::format(
+      "the first update is by {} of {} gradients: the checkpoint's {} steps are no multiple of {}",
+      all - missing, all, state.step, all);
+}
+
 void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
   const SafetensorsFile opened(file);
+  check_update(file, state_of(opened, file), graph);
   for (const Tensor& tensor : persistent_tensors(graph))
     opened.check(tensor.name, tensor.dtype, tensor.shape);
 }
@@ -125,6 +144,7 @@ RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
                          PersistentValues& persistent) {
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
+  check_update(file, state, graph);
   for (const ValueId v : persistent_values(graph))
     persistent.set(v, [&](std::byte* to) { opened.read(at_home(graph.values[v]), to); });
   return state;

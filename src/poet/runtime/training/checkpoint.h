@@ -20,15 +20,20 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
 [[nodiscard]] RunState read_run_state(const std::filesystem::path& file);
 
 /// Throws InputError naming the file when it is without a persistent value of `graph` or holds one of another
-/// type or shape. Reads the header alone.
+/// type or shape, and as check_update(). Reads the header alone.
 void check_checkpoint(const std::filesystem::path& file, const Graph& graph);
 
 /// Reads every persistent value of `graph` back. Throws InputError as the two above.
 [[nodiscard]] RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
                                        PersistentValues& persistent);
 
-/// Whether no parameter and no optimiser state is infinite or not a number. O(elements).
-[[nodiscard]] bool all_finite(const Graph& graph, const PersistentValues& persistent);
+/// Throws InputError where a checkpoint in `state` at `file` has the sums of an update under way, which the
+/// updates of `graph` would complete with another number of gradients.
+void check_update(const std::filesystem::path& file, const RunState& state, const Graph& graph);
+
+/// After check_update(): that the first update of `graph` misses gradients, as `state` is of a run that
+/// updated after other steps. Empty: it misses none.
+[[nodiscard]] std::string short_update(const RunState& state, const Graph& graph);
 
 /// "adam_update beta1=0.9 beta2=0.999 eps=1e-08 learning_rate=0.001" of the graph's first update.
 [[nodiscard]] std::string describe_optimizer(const Graph& graph);

@@ -61,6 +61,8 @@ void set_nesterov(Graph& training, bool value) {
   for (Op& op : training.ops) {
     if (op.kind != "momentum_update") continue;
     found = true;
+    if (value && std::get<double>(op.attributes.at("momentum")) == 0)
+      throw InputError(Field{"nesterov"}, "needs a `momentum` above 0");
     if (value)
       op.attributes["nesterov"] = std::int64_t{1};
     else

@@ -1,12 +1,10 @@
 #include "poet/runtime/training/start.h"
 
-#include <fmt/format.h>
-
-#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/batches.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/finite_values.h"
 #include "poet/runtime/weights/safetensors_weights.h"
 
 namespace poet::runtime {
@@ -17,7 +15,7 @@ ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::u
     chosen.opened =
         options.data ? open_dataset(*options.data, graph) : synthetic_dataset(graph, options.samples, seed);
   chosen.data = options.dataset != nullptr ? options.dataset : chosen.opened.get();
-  const Batches fits(graph, *chosen.data, seed);
+  Batches(graph, *chosen.data, seed).select(1);  // it fits
   return chosen;
 }
 
@@ -28,26 +26,24 @@ ChosenData choose_validation(const Graph& graph, const TrainerOptions& options) 
     chosen.opened = open_dataset(*options.validation, graph, {"validate"});
     chosen.data = chosen.opened.get();
   }
-  if (chosen.data == nullptr) return chosen;
-  const std::int64_t batch = samples_per_step(data_inputs(graph));
-  if (chosen.data->samples() < batch)
-    throw InputError(Field{"validate"}, fmt::format("has {}, fewer than the {} of one batch",
-                                                    counted(chosen.data->samples(), "sample"), batch));
   return chosen;
 }
 
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
-                           RunState& state) {
+                           RunState& state, std::vector<std::string>& notices) {
   if (options.resume) {
     state = read_checkpoint(*options.resume, graph, persistent);
     return 0;
   }
+  const FiniteValues finite(graph);
   const SafetensorsWeights file(graph, options.weights_file);
+  if (const std::string widened = file.widened(); !widened.empty()) notices.push_back(widened);
   const InitialWeights seeds(graph);
   std::int64_t seeded = 0;
   for (const ValueId v : persistent_values(graph)) {
     persistent.set(v, [&](std::byte* to) {
-      if ((options.weights && options.weights(v, to)) || file.read(v, to)) return;
+      if ((options.weights && options.weights(v, to)) || file.read(v, to))
+        return finite.check(v, to, options.weights_file);
       seeds.write(v, state.seed, to);
       if (graph.values[v].persistence == Persistence::parameter && begins_tensor(at_home(graph.values[v])))
         ++seeded;

@@ -83,12 +83,17 @@ ValidationFigures Trainer::validate(const std::optional<std::filesystem::path>& 
   const bool is_best =
       std::isfinite(found.loss) && (state.run.best_step < 0 || found.loss < state.run.best_loss);
   if (!is_best || !state.finite()) return found;
-  state.run.best_loss = found.loss;
-  state.run.best_step = found.step;
-  if (best) {
+  const double before_loss = std::exchange(state.run.best_loss, found.loss);
+  const std::int64_t before_step = std::exchange(state.run.best_step, found.step);
+  if (!best) return found;
+  try {
     save(*best);
-    found.saved = true;
+  } catch (...) {  // whoever goes on from another checkpoint is not to count on that one
+    state.run.best_loss = before_loss;
+    state.run.best_step = before_step;
+    throw;
   }
+  found.saved = true;
   return found;
 }
 
@@ -122,6 +127,9 @@ double Trainer::learning_rate(std::int64_t step) const {
   return 0;
 }
 const std::byte* Trainer::persistent(ValueId v) const { return state_->persistent->contents(v); }
+std::string Trainer::not_finite_data() const {
+  return state_->run.step > 0 ? state_->batches->not_finite() : "";
+}
 const Program& Trainer::program() const { return *state_->program; }
 
 const std::vector<double>& Trainer::seconds() const {

@@ -116,6 +116,7 @@ enum class TrainEnd {
 
 struct TrainResult {
   TrainEnd end = TrainEnd::done;
+  std::string cause{};          // of an end that is `not_finite`, for people
   bool saved = false;           // a checkpoint was written
   bool best_saved = false;      // and one of the lowest loss on the validation's data
   std::int64_t first_step = 1;  // of those that follow
@@ -175,7 +176,9 @@ class Trainer {
   /// What a page file does not tell: the lowest loss before, by the checkpoint `best`, where it is there.
   void recall_best(const std::filesystem::path& best);
 
-  /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint().
+  /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint(), and what a
+  /// function of `options` throws. Where that happens between two steps, a checkpoint that can be written is
+  /// written before, and an InputError names it.
   TrainResult train(const TrainOptions& options);
 
   /// From the next step on by another plan of the family; nothing of what is computed changes. All persistent
@@ -198,6 +201,9 @@ class Trainer {
   /// The contents of a parameter or other persistent value, after the last step and until the next one. Of a
   /// paged one a copy is made in memory of its own. Throws InputError when the storage does not give it back.
   [[nodiscard]] const std::byte* persistent(ValueId v) const;
+  /// What in the data of the last step is infinite or no number: "'input' has nan at sample 3". Empty:
+  /// nothing.
+  [[nodiscard]] std::string not_finite_data() const;
   /// What the plan's steps became, and the seconds that each took in the last training step (while the
   /// storage is open).
   [[nodiscard]] const Program& program() const;

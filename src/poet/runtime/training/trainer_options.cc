@@ -9,6 +9,7 @@
 #include "poet/runtime/storage/left_run.h"
 #include "poet/runtime/storage/page_file.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/finite_values.h"
 #include "poet/runtime/training/resume_pages.h"
 #include "poet/runtime/training/start.h"
 #include "poet/runtime/weights/safetensors_weights.h"
@@ -22,11 +23,14 @@ void check_weights(const Graph& graph, const TrainerOptions& options) {
   if (options.resume) return check_checkpoint(*options.resume, graph);
   const SafetensorsWeights file(graph, options.weights_file);
   const InitialWeights seeds(graph);
+  const FiniteValues finite(graph);
   std::vector<std::byte> contents;
   for (const ValueId v : persistent_values(graph)) {
     contents.resize(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
-    if (options.weights && options.weights(v, contents.data())) continue;
-    if (!file.has(v)) seeds.check(v);
+    if ((options.weights && options.weights(v, contents.data())) || file.read(v, contents.data()))
+      finite.check(v, contents.data(), options.weights_file);
+    else
+      seeds.check(v);
   }
 }
 

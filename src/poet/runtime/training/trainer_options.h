@@ -81,8 +81,8 @@ void check_storage(const PageFileOptions& storage);
 
 /// Whether data, weights, checkpoint, hyperparameters and, if one is named or encrypted or resumed,
 /// storage fit a training graph and this machine: what a Trainer would find wrong only after its plan was
-/// solved for. Asks `weights` for every persistent value, and reads of data sets the labels, of files the
-/// headers. Throws InputError as the Trainer would.
+/// solved for. Asks `weights` for every persistent value, and reads of data sets the targets, of checkpoints
+/// the headers. Throws InputError as the Trainer would.
 void check_trainable(const Graph& training, const TrainerOptions& options);
 
 }  // namespace poet::runtime

@@ -162,8 +162,11 @@ void Trainer::State::start(const TrainerOptions& options,
   if (slots.has_homes && is_resumable(storage)) log = new_log(identity(run.seed, circumstances));
   if (keeps_pages()) open_pages(PageFileUse::resumable);
   persistent = std::make_unique<PersistentValues>(graph, *program, pages.get());
-  setup.seeded = start_weights(graph, *persistent, options, run);
-  setup.notices = changed_circumstances(run, circumstances);
+  setup.seeded = start_weights(graph, *persistent, options, run, setup.notices);
+  for (std::string& changed : changed_circumstances(run, circumstances))
+    setup.notices.push_back(std::move(changed));
+  if (const std::string less = short_update(run, graph); options.resume && !less.empty())
+    setup.notices.push_back(less);
   if (log) persistent->keep(*log, run.step, run.loss);
 }
 

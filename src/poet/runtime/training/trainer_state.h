@@ -17,6 +17,7 @@
 #include "poet/runtime/executor/step_log.h"
 #include "poet/runtime/storage/left_run.h"
 #include "poet/runtime/training/checkpoint.h"
+#include "poet/runtime/training/finite_values.h"
 #include "poet/runtime/training/start.h"
 #include "poet/runtime/training/trainer.h"
 #include "poet/runtime/training/validation.h"
@@ -97,7 +98,7 @@ struct Trainer::State {
     return rate_factor(schedule, (step - 1) / steps_per_update + 1);
   }
 
-  [[nodiscard]] bool finite() const { return all_finite(file.instance.graph, *persistent); }
+  [[nodiscard]] bool finite() const { return FiniteValues(file.instance.graph).hold(*persistent); }
 };
 
 }  // namespace poet::runtime

@@ -1,9 +1,13 @@
 // Trainer::train: steps, and what comes between them.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <optional>
+#include <string>
 
 #include "poet/base/error.h"
 #include "poet/runtime/sensors/energy_meter.h"
@@ -49,6 +53,7 @@ class Trainer::Run {
     while (state_.run.step < options_.steps && result_.end == TrainEnd::done) {
       change_plan_if_wanted();
       take_step();
+      keeping_what_is_done([this] { follow_step(); });
     }
     if (result_.end != TrainEnd::not_finite && saved_ != state_.run.step) save_checkpoint();
     result_.wall_seconds = elapsed(begin).value();
@@ -101,12 +106,18 @@ class Trainer::Run {
   }
 
   void take_step() {
-    const StepFigures done = trainer_.step();
-    result_.losses.push_back(done.loss);
-    measurement_->add(done, state_.executor->seconds());
+    done_ = trainer_.step();
+    result_.losses.push_back(done_.loss);
+    measurement_->add(done_, state_.executor->seconds());
+  }
+
+  /// What comes between two steps.
+  void follow_step() {
+    const StepFigures& done = done_;
     if (options_.on_step) options_.on_step(done);
     if (!std::isfinite(done.loss)) {
       result_.end = TrainEnd::not_finite;
+      result_.cause = trainer_.not_finite_data();
       return;
     }
     if (options_.validate_every > 0 && done.number % options_.validate_every == 0) validate();
@@ -132,9 +143,38 @@ class Trainer::Run {
     if (!state_.finite()) {
       result_.end = TrainEnd::not_finite;
     } else if (options_.checkpoint) {
+      saving_ = true;
       trainer_.save(*options_.checkpoint);
+      saving_ = false;
       result_.saved = true;
       state_.unsaved = false;
+    }
+  }
+
+  /// Where that throws, the step that is complete is to be in the checkpoint.
+  template <class Work>
+  void keeping_what_is_done(const Work& work) {
+    try {
+      work();
+    } catch (const InputError& error) {
+      if (!keep() || error.is_field() || !error.hint().empty()) throw;
+      throw InputError(
+          std::string(error.place()), std::string(error.rule()),
+          fmt::format("the run up to step {} is in {}", state_.run.step, options_.checkpoint->string()));
+    } catch (...) {
+      static_cast<void>(keep());
+      throw;
+    }
+  }
+
+  /// Whether the checkpoint has the last step.
+  [[nodiscard]] bool keep() {
+    if (!options_.checkpoint || saving_ || result_.end == TrainEnd::not_finite) return false;
+    try {
+      if (saved_ != state_.run.step) save_checkpoint();
+      return result_.end != TrainEnd::not_finite;
+    } catch (const std::exception&) {  // what came first is what is told
+      return false;
     }
   }
 
@@ -144,6 +184,8 @@ class Trainer::Run {
   TrainResult result_;
   std::int64_t steps_;                      // to be done
   std::int64_t saved_;                      // the step whose parameters a checkpoint has
+  bool saving_ = false;                     // that checkpoint is being written
+  StepFigures done_;                        // the last step
   std::optional<Measurement> measurement_;  // of the present stretch, as what follows
   TransferTotals before_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -69,17 +70,18 @@ ValidationFigures Validation::run(std::int64_t step, const PersistentValues& per
         [&state](OpId input, std::byte* to) { state.batches.read(input, to); }, samples);
   };
   const std::int64_t all = state.samples, batch = state.batches.size();
+  ValidationFigures figures;
   double sum = 0;
   std::int64_t right = 0;
   for (std::int64_t first = 0; first < all; first += batch) {
     const std::int64_t here = std::min(batch, all - first);
     const PassFigures found = pass(first, here);
+    if (!std::isfinite(found.loss) && figures.cause.empty()) figures.cause = state.batches.not_finite();
     sum += static_cast<double>(batch) * found.loss;
     right += found.right;
     // A batch of nothing but the last sample says what its copies were worth.
     if (here < batch) sum -= static_cast<double>(batch - here) * pass(all - 1, 0).loss;
   }
-  ValidationFigures figures;
   figures.step = step;
   figures.loss = sum / static_cast<double>(all);
   if (state.evaluation.has_classes())

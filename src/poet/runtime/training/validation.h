@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "poet/plan/file/plan_file.h"
 #include "poet/runtime/data/dataset.h"
@@ -22,7 +23,8 @@ struct ValidationFigures {
   double loss = 0;                 // mean over all samples
   std::optional<double> accuracy;  // part of the rows whose target has the largest logit; of cross-entropy
   Seconds took{};
-  bool saved = false;  // as the best so far, in a checkpoint
+  bool saved = false;   // as the best so far, in a checkpoint
+  std::string cause{};  // of a loss that is not finite, where it is known
 };
 
 /// Throws InputError for a plan that breaks a rule.

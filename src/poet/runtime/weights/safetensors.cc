@@ -6,13 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <span>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
+#include "poet/runtime/kernels/bfloat16.h"
 #include "poet/runtime/weights/safetensors_header.h"
 
 namespace poet::runtime {
@@ -31,6 +36,18 @@ void read_or_fail(const Descriptor& descriptor, std::int64_t offset, std::span<s
                   const std::string& place) {
   const IoOutcome outcome = read_at(descriptor.get(), offset, to);
   if (outcome.done < to.size()) throw InputError(place, "cannot be read: " + explain(outcome, to.size()));
+}
+
+/// IEEE 754's 16 bits.
+float float_of_float16(std::uint16_t bits) {
+  const float sign = (bits & 0x8000U) != 0 ? -1.0F : 1.0F;
+  const int exponent = bits >> 10U & 0x1fU;
+  const int fraction = bits & 0x3ffU;
+  if (exponent == 0x1f)
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  const auto digits = static_cast<float>(exponent == 0 ? fraction : fraction + 1024);
+  return sign * std::ldexp(digits, std::max(exponent, 1) - 25);
 }
 
 std::int64_t size_of_regular_file(const Descriptor& descriptor, const std::string& file) {
@@ -79,26 +96,55 @@ const SafetensorsPlace& SafetensorsFile::check(const std::string& name, DType dt
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) throw InputError(described(name), "must be present");
   const SafetensorsPlace& place = found->second;
-  if (place.type != safetensors_type(dtype) || place.shape != shape)
+  const bool is_half = dtype == DType::float32 && (place.type == "F16" || place.type == "BF16");
+  if ((place.type != safetensors_type(dtype) && !is_half) || place.shape != shape)
     throw InputError(described(name),
                      fmt::format("is {}[{}], and {}[{}] is needed", place.type, fmt::join(place.shape, ","),
                                  safetensors_type(dtype), fmt::join(shape, ",")));
+  if (is_half) widened_.insert(place.type);
   return place;
 }
 
 void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const {
   const SafetensorsPlace& place = check(name, dtype, shape);
-  read_or_fail(descriptor_, place.begin, {to, static_cast<std::size_t>(place.end - place.begin)},
-               described(name));
+  read_elements(name, place, 0, element_count(shape), to);
 }
 
 void SafetensorsFile::read(const Value& value, std::byte* to) const {
   const SafetensorsPlace& place = check(tensor_name(value), value.dtype, tensor_shape(value));
   const std::int64_t size = size_of(value.dtype).value();
   for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
-    read_or_fail(descriptor_, place.begin + first * size,
-                 {to + at * size, static_cast<std::size_t>(count * size)}, described(tensor_name(value)));
+    read_elements(tensor_name(value), place, first, count, to + at * size);
   });
+}
+
+std::string SafetensorsFile::widened() const {
+  if (widened_.empty()) return "";
+  return fmt::format("{} weights are taken as float32", fmt::join(widened_, " and "));
+}
+
+void SafetensorsFile::read_elements(const std::string& name, const SafetensorsPlace& place,
+                                    std::int64_t first, std::int64_t count, std::byte* to) const {
+  const bool is_half = place.type == "F16" || place.type == "BF16";
+  const std::int64_t all = element_count(place.shape);
+  const std::int64_t size = all == 0 ? 0 : (place.end - place.begin) / all;
+  std::int64_t offset = place.begin + first * size;
+  if (!is_half)
+    return read_or_fail(descriptor_, offset, {to, static_cast<std::size_t>(count * size)}, described(name));
+  const auto widen = place.type == "F16" ? float_of_float16 : poet::runtime::widened;
+  std::array<std::uint16_t, 2048> halves{};
+  while (count > 0) {
+    const auto piece = std::min<std::size_t>(halves.size(), static_cast<std::size_t>(count));
+    const std::span<std::uint16_t> here = std::span(halves).first(piece);
+    read_or_fail(descriptor_, offset, std::as_writable_bytes(here), described(name));
+    for (const std::uint16_t half : here) {
+      const float number = widen(half);
+      std::memcpy(to, &number, sizeof(number));
+      to += sizeof(number);
+    }
+    offset += static_cast<std::int64_t>(here.size_bytes());
+    count -= static_cast<std::int64_t>(piece);
+  }
 }
 
 std::string SafetensorsFile::described(const std::string& name) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,11 +60,15 @@ class SafetensorsFile {
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
-  /// Where a tensor of exactly this type and shape lies. Throws InputError naming file and tensor where there
-  /// is none, or it has another type or shape.
+  /// Where a tensor of this type and shape lies; float32 may be stored as F16 or BF16. Throws InputError
+  /// naming file and tensor where there is none, or it has another type or shape.
   const SafetensorsPlace& check(const std::string& name, DType dtype, const Shape& shape) const;
 
-  /// Reads such a tensor into `to`. Throws InputError as check(), and where it cannot be read.
+  /// "F16 weights are taken as float32" where check() has found some, else empty.
+  [[nodiscard]] std::string widened() const;
+
+  /// Reads such a tensor into `to`, every number as it is. Throws InputError as check(), and where it cannot
+  /// be read.
   void read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const;
 
   /// The tensor with the name of this one's tensor, or what the value is of it.
@@ -71,11 +76,14 @@ class SafetensorsFile {
 
  private:
   [[nodiscard]] std::string described(const std::string& name) const;
+  void read_elements(const std::string& name, const SafetensorsPlace& place, std::int64_t first,
+                     std::int64_t count, std::byte* to) const;
 
   std::string file_;
   Descriptor descriptor_;
   std::map<std::string, SafetensorsPlace> tensors_;
   std::map<std::string, std::string> metadata_;
+  mutable std::set<std::string> widened_;  // types
 };
 
 }  // namespace poet::runtime

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "poet/graph/graph.h"
 #include "poet/runtime/weights/safetensors.h"
@@ -17,6 +18,9 @@ class SafetensorsWeights {
   SafetensorsWeights(const Graph& graph, const std::optional<std::filesystem::path>& file);
 
   [[nodiscard]] bool has(ValueId v) const { return file_ && file_->has(tensor_name(graph_.values[v])); }
+
+  /// As SafetensorsFile::widened().
+  [[nodiscard]] std::string widened() const { return file_ ? file_->widened() : std::string(); }
 
   /// Whether the file has the value; `to` has its contents then. Throws as SafetensorsFile::read().
   [[nodiscard]] bool read(ValueId v, std::byte* to) const;

@@ -97,11 +97,28 @@ void add_constants(Lowering& net) {
   }
 }
 
+/// What the file was written with that the rules do not say.
+void note_versions(Lowering& net) {
+  constexpr std::int64_t kOldest = 7, kNewest = 24;  // that operators' rules know
+  if (const std::int64_t calls = net.model.listed.calls; calls > 0)
+    net.notices.add(calls == 1
+                        ? "a node that calls a function of the file was replaced by the function's nodes"
+                        : fmt::format("{} nodes that call functions of the file were replaced by the "
+                                      "functions' nodes",
+                                      calls));
+  const std::int64_t opset = net.model.opset;
+  if (opset > kNewest || opset < kOldest)
+    net.notices.add(
+        fmt::format("the file is of opset {}; its operators are read by the rules of opsets {} to {}", opset,
+                    kOldest, kNewest));
+}
+
 ImportedModel imported(Lowering& net) {
   ImportedModel out;
   out.forward = net.builder.finish();
   out.nodes = net.counts;
   out.nodes.all = static_cast<std::int64_t>(net.model.nodes.size());
+  out.nodes.listed = net.model.listed.all > 0 ? net.model.listed.all : out.nodes.all;
   out.nodes.unneeded = out.nodes.all - static_cast<std::int64_t>(net.uses.needed.size());
   out.batch_size = net.sizes.batch_size;
   for (const auto& [name, weight] : net.persistent.stored) {
@@ -132,6 +149,7 @@ ImportedModel lower_model(const Model& model, const ImportOptions& options, cons
   for (const Node& node : model.nodes) lower_node(net, node);
   add_loss(net, loss_input);
   if (const auto folded = folded_norm_notice(model, net.uses.needed)) net.notices.add(*folded);
+  note_versions(net);
   return imported(net);
 }
 

@@ -122,7 +122,8 @@ class Resolver {
       fail("decides in its body whether it goes on; poet unrolls loops of known length");
     const int scanned = node_.output_size() - carried;
     if (trips == 0 && scanned > 0) fail("never runs, and its results are empty");
-    if (trips > kMostNodes) fail(fmt::format("runs {} times", trips));
+    if (trips > kMostNodes)
+      fail(fmt::format("runs {} times, and may unroll to {} nodes at most", trips, kMostNodes));
     std::vector<std::string> now(node_.input().begin() + 2, node_.input().end());
     std::vector<std::vector<std::string>> lists(static_cast<std::size_t>(scanned));
     for (std::int64_t trip = 0; trip < trips; ++trip) {

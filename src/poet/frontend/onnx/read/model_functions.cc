@@ -85,6 +85,8 @@ class Inliner {
                      unknown_text(function, kFunctionOverload))] = &function;
   }
 
+  [[nodiscard]] std::int64_t calls() const { return calls_; }
+
   void inline_all(::onnx::GraphProto& graph) {
     ::onnx::GraphProto out;
     for (::onnx::NodeProto& node : *graph.mutable_node()) add(out, std::move(node));
@@ -110,6 +112,7 @@ class Inliner {
   void add_body(::onnx::GraphProto& out, const ::onnx::NodeProto& call,
                 const ::onnx::FunctionProto& function) {
     check(call, function);
+    ++calls_;
     active_.push_back(&function);
     const std::string scope = scope_of(call);
     Renaming renaming = parameters_of(call, function, scope);
@@ -159,13 +162,15 @@ class Inliner {
   std::string place_;
   std::int64_t opset_ = 0;
   int nodes_ = 0;
+  std::int64_t calls_ = 0;
 };
 
 }  // namespace
 
-void inline_functions(::onnx::ModelProto& model, const std::string& place) {
-  if (model.functions_size() == 0) return;
-  Inliner(model, place).inline_all(*model.mutable_graph());
+std::int64_t inline_functions(::onnx::ModelProto& model, const std::string& place) {
+  if (model.functions_size() == 0) return 0;
+  Inliner inliner(model, place);
+  inliner.inline_all(*model.mutable_graph());
   std::vector<std::string> domains;
   for (const ::onnx::FunctionProto& function : model.functions())
     domains.push_back(domain_of(function.domain()));
@@ -176,6 +181,7 @@ void inline_functions(::onnx::ModelProto& model, const std::string& place) {
     return !domain.empty() && std::ranges::find(domains, domain) != domains.end();
   });
   imports.erase(kept, imports.end());
+  return inliner.calls();
 }
 
 }  // namespace poet::onnx

@@ -34,7 +34,7 @@ std::string read_bytes(const std::filesystem::path& file) {
   return std::move(bytes).str();
 }
 
-::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place) {
+::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place, ListedNodes* listed) {
   const Silence silence;
   if (bytes.empty()) throw InputError(place, "is empty");
   if (bytes.size() > kMostBytes) {
@@ -49,13 +49,15 @@ std::string read_bytes(const std::filesystem::path& file) {
   }
   if (!proto.has_graph() || proto.graph().node_size() == 0)
     throw InputError(place, "is no ONNX model: it has no graph");
-  inline_functions(proto, place);
+  const std::int64_t all = proto.graph().node_size();
+  const std::int64_t calls = inline_functions(proto, place);
+  if (listed != nullptr) *listed = {all, calls};
   return proto;
 }
 
-::onnx::ModelProto read_proto(const std::filesystem::path& file,
-                              const std::vector<ResolvedControl>& resolved) {
-  ::onnx::ModelProto proto = parse_proto(read_bytes(file), file.string());
+::onnx::ModelProto read_proto(const std::filesystem::path& file, const std::vector<ResolvedControl>& resolved,
+                              ListedNodes* listed) {
+  ::onnx::ModelProto proto = parse_proto(read_bytes(file), file.string(), listed);
   for (const ResolvedControl& known : resolved) resolve(proto, known, file.string());
   return proto;
 }

@@ -18,10 +18,12 @@ namespace poet::onnx {
 
 /// A model with a graph and nodes, its own functions inlined; nothing else is checked. Throws InputError that
 /// begins with `place`.
-[[nodiscard]] ::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place);
+[[nodiscard]] ::onnx::ModelProto parse_proto(std::string_view bytes, const std::string& place,
+                                             ListedNodes* listed = nullptr);
 
 /// parse_proto() of a file, with these If and Loop nodes resolved, one after the other.
 [[nodiscard]] ::onnx::ModelProto read_proto(const std::filesystem::path& file,
-                                            const std::vector<ResolvedControl>& resolved = {});
+                                            const std::vector<ResolvedControl>& resolved = {},
+                                            ListedNodes* listed = nullptr);
 
 }  // namespace poet::onnx

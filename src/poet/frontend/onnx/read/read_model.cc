@@ -196,7 +196,10 @@ Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
 
 Model parse_model(std::string_view bytes, const std::string& place) {
   const Silence silence;
-  return model_from(parse_proto(bytes, place), place);
+  ListedNodes listed;
+  Model model = model_from(parse_proto(bytes, place, &listed), place);
+  model.listed = listed;
+  return model;
 }
 
 Model read_model(const std::filesystem::path& file) { return parse_model(read_bytes(file), file.string()); }
@@ -210,8 +213,10 @@ struct OpenedModel::State {
 OpenedModel::OpenedModel(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
   const Silence silence;
   state_->place = file.string();
-  state_->proto = read_proto(file);
+  ListedNodes listed;
+  state_->proto = read_proto(file, {}, &listed);
   state_->model = model_from(state_->proto, state_->place);
+  state_->model.listed = listed;
 }
 
 OpenedModel::~OpenedModel() = default;
