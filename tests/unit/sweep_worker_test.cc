@@ -3,6 +3,7 @@
 #include "poet/study/sweep_worker.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -36,13 +37,13 @@ std::string checkpoint_all_on_bert() {
 class MemoryLeft {
  public:
   explicit MemoryLeft(std::size_t bytes) {
-    void* left = std::malloc(bytes);
+    void* left = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     limit_address_space(4096 * static_cast<rlim_t>(pages));
     for (std::size_t size = 1 << 20; size >= sizeof(Block); size /= 2)
       while (auto* block = static_cast<Block*>(std::malloc(size))) taken_ = new (block) Block{taken_};
-    std::free(left);
+    (void)munmap(left, bytes);
   }
   MemoryLeft(const MemoryLeft&) = delete;
   MemoryLeft& operator=(const MemoryLeft&) = delete;
