@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/base/nearest.h"
+#include "poet/base/text.h"
 
 namespace poet::cli {
 
@@ -30,14 +31,8 @@ Wrong in_words(const std::string& text) {
   if (text.find(" not in {") != std::string::npos) {
     std::string list = after(" not in {");
     list = list.substr(0, list.find('}'));
-    std::vector<std::string> names;
-    for (std::size_t begin = 0; begin <= list.size();) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      names.push_back(list.substr(begin, end - begin));
-      begin = end + 1;
-    }
     const std::string given = after(": ");
-    return {place, not_one_of(given.substr(0, given.find(" not in {")), names), true};
+    return {place, not_one_of(given.substr(0, given.find(" not in {")), pieces_of(list, ',')), true};
   }
   return {place, after(": ")};
 }

@@ -67,9 +67,9 @@ export function byteMarks(low, high, most) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const nice = [1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) * power;
   const step = size === 1 ? Math.max(1, nice) : nice;
+  const first = Math.ceil((low / size / step) * (1 - 1e-12));
   const values = [];
-  for (let i = Math.ceil((low / size / step) * (1 - 1e-12)); i * step * size <= high; ++i)
-    values.push(i * step * size);
+  for (let i = 0; i <= 2 * most && (first + i) * step * size <= high; ++i) values.push((first + i) * step * size);
   return { values, text: (value) => (value === 0 ? "0 B" : `${significant(value / size, EXACT)} ${name}`) };
 }
 

@@ -57,6 +57,7 @@ const zoomOf = (id, axis, zoom) => ({
   filterMode: "none",
   zoomOnMouseWheel: "ctrl",
   moveOnMouseWheel: false,
+  minSpan: 1e-4, // percent: what is nearer no figure tells apart
   disabled: matchMedia("(pointer: coarse)").matches,
   ...zoom,
 });

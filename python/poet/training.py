@@ -252,8 +252,8 @@ def train(
     state = trainer.state_dict()
     if not (np.isfinite(losses).all() and all(np.isfinite(tensor).all() for tensor in state.values())):
         cause = trainer._core.not_finite_data()
-        at_once = trainer.steps_done == 1 and not np.isfinite(losses).all()  # before any update
-        why = f": {cause}" if cause else "" if at_once else "; try a smaller learning_rate"
+        blames_rate = trainer.steps_done > trainer._core.steps_per_update or np.isfinite(losses).all()  # not before any update
+        why = f": {cause}" if cause else "; try a smaller learning_rate" if blames_rate else ""
         warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}{why}", stacklevel=2)
     elif checkpoint is not None:
         trainer.save(checkpoint)

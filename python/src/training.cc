@@ -18,12 +18,13 @@
 #include <utility>
 #include <vector>
 
-#include "poet/base/error.h"
 #include "poet/answer/evaluation_plan.h"
+#include "poet/base/error.h"
 #include "poet/pipeline/names.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/data/numbers.h"
 #include "poet/runtime/executor/program.h"
+#include "poet/runtime/training/hyperparameters.h"
 #include "poet/runtime/training/trainer.h"
 #include "python/src/arguments.h"
 #include "python/src/callbacks.h"
@@ -249,6 +250,10 @@ class Training {
     const std::lock_guard one_at_a_time(stepping_);
     return trainer_->state().step;
   }
+  [[nodiscard]] std::int64_t steps_per_update() const {
+    return runtime::steps_per_update(trainer_->file().instance.graph);
+  }
+
   [[nodiscard]] std::string not_finite_data() {
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
@@ -286,6 +291,7 @@ void add_training(py::module_& module) {
       .def("validations_since_best", &Training::validations_since_best)
       .def("best", &Training::best)
       .def_property_readonly("steps_done", &Training::steps_done)
+      .def_property_readonly("steps_per_update", &Training::steps_per_update)
       .def("not_finite_data", &Training::not_finite_data)
       .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
       .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })

@@ -149,8 +149,8 @@ TEST(Solve, InfeasibleDeadlineNamesTheLeastOne) {
 // Parameters have to leave RAM, which takes longer than the ops: a plan is known that has them home by then.
 TEST(Solve, ADeadlineThatIsNamedIsKeptWithParametersOnStorageToo) {
   const std::string arguments =
-      "solve --quiet --model linear --platform m0 --ram-budget 24KiB --split 128 --time-limit 5 --json ";
-  const Json late = poet(arguments + "--deadline 1s").json();
+      "solve --quiet --model linear --platform m4 --ram-budget 180KiB --split off --time-limit 20 --json ";
+  const Json late = poet(arguments + "--deadline 0.02s").json();
   EXPECT_EQ(late["status"], "infeasible");
   const std::string way = late["explanation"]["way_out"][0].get<std::string>();
   ASSERT_TRUE(contains(way, "--deadline ")) << way;
@@ -163,13 +163,13 @@ TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
   const Json large = poet(arguments + "4000").json();
   EXPECT_EQ(large["status"], "infeasible");
   const Json& ways = large["explanation"]["way_out"];
-  const auto way = std::find(ways.begin(), ways.end(), "--batch-size 2000");
+  const auto way = std::find(ways.begin(), ways.end(), "--batch-size 62");
   EXPECT_NE(way, ways.end()) << ways;
   for (const Json& other : ways)  // more RAM than the device has is more than a budget
     if (contains(other.get<std::string>(), "--ram-budget")) {
       EXPECT_TRUE(contains(other.get<std::string>(), "--beyond-device-ram")) << other;
     }
-  EXPECT_EQ(poet(arguments + "2000").exit_code, 0);
+  EXPECT_EQ(poet(arguments + "62").exit_code, 0);
 }
 
 TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {

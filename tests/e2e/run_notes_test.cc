@@ -50,7 +50,7 @@ TEST_F(RunNotes, ABestCheckpointThatWasNotWritten) {
   std::ofstream(file("data/input.bin"), std::ios::binary) << std::string(784 * sizeof(float), '\0');
   std::ofstream(file("data/targets.u8"), std::ios::binary) << '\3';
   EXPECT_THAT(notes(options + "--validate-every 4 --steps 3"),
-              HasSubstr("measured after every 4 steps, which no step of the run was"));
+              HasSubstr("measured after every 4 steps, and the run ended before"));
   EXPECT_FALSE(std::filesystem::exists(file("best")));
   const auto json = trained(options + "--validate-every 2 --steps 2");
   EXPECT_EQ(json["notices"].dump(), "[]");

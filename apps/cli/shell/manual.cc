@@ -1,10 +1,11 @@
 #include "apps/cli/shell/manual.h"
-#include "poet/base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <vector>
+
+#include "poet/base/text.h"
 
 namespace poet::cli {
 namespace {

@@ -29,7 +29,8 @@ struct Parts {
 
 Parts parts_of(const Progress& progress, Joules baseline) {
   Parts parts;
-  const std::optional<double>&plan = progress.plan_joules, &schedule = progress.incumbent_joules;
+  const std::optional<double>& plan = progress.plan_joules;
+  const std::optional<double>& schedule = progress.incumbent_joules;
   const auto said = [](const char* what, double joules) {
     return fmt::format("{} {}", what, format_joules(Joules(joules), 6));
   };

@@ -128,7 +128,7 @@ class Ways {
 
   /// The least first.
   void try_less_ram() {
-    const Bytes enough = enough_ram();
+    const Bytes enough = ways_.ram ? *ways_.ram : enough_ram();
     const Bytes least = least_ram();
     const double ratio = static_cast<double>(enough.value()) / static_cast<double>(least.value());
     for (const double part : {0.0, 0.125, 0.25, 0.5, 0.75}) {  // of the way there, in equal factors

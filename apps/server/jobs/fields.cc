@@ -1,4 +1,7 @@
 #include "apps/server/jobs/fields.h"
+
+#include <algorithm>
+
 #include "poet/base/text.h"
 
 namespace poet::server {

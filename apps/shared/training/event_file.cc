@@ -7,9 +7,9 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "poet/base/error.h"
+#include "poet/runtime/storage/file_io.h"
 
 namespace poet::cli {
 namespace {
@@ -132,10 +132,10 @@ void EventFile::write(const std::string& event) {
   if (!file_) {
     const int reason = errno;
     std::error_code ignored;
+    file_.close();                                        // else what it still holds would be written later
     std::filesystem::resize_file(path_, size_, ignored);  // without the record that is cut short
-    throw InputError(path_.string(),
-                     std::string("cannot be written: ") +
-                         (reason != 0 ? std::strerror(reason) : "the system does not say why"));
+    throw InputError(path_.string(), "cannot be written: " + (reason != 0 ? runtime::error_text(reason)
+                                                                          : "the system does not say why"));
   }
   size_ += record.size();
 }

@@ -51,7 +51,7 @@ std::string best_note(const Session& session, const RunChoice& training) {
   const std::vector<runtime::ValidationFigures>& found = session.result.validations;
   const std::string text = fmt::format("--best {} was not written: ", training.best->string());
   if (found.empty())
-    return text + fmt::format("the network is measured after every {}, which no step of the run was",
+    return text + fmt::format("the network is measured after every {}, and the run ended before",
                               counted(training.validate_every, "step"));
   if (session.state.best_step >= 0)
     return text + fmt::format("no validation had a lower loss than the {:.4g} after step {}",

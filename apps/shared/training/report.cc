@@ -168,9 +168,10 @@ std::string not_finite_text(const Session& session) {
   if (!session.result.cause.empty()) return text + ": " + session.result.cause;
   const bool of_probabilities =
       std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == "bce_loss"; });
-  if (of_probabilities)
+  const bool before_any_update = step <= runtime::steps_per_update(graph);
+  if (of_probabilities && before_any_update)
     return text + ": --loss bce takes probabilities, from 0 to 1; of other numbers there is bce-with-logits";
-  if (step <= runtime::steps_per_update(graph))
+  if (before_any_update)
     return text + ", before any update and by finite data and weights: look at the network and their scale";
   return text + kSmaller;
 }

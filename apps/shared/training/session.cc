@@ -64,11 +64,11 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
 /// Of a run that has failed: its losses, unless they cannot be written either.
 void keep_losses(const runtime::Trainer& trainer, const RunChoice& training, Session& session) {
   if (!training.loss_out || session.result.losses.empty()) return;
-  session.file = trainer.file();
-  session.setup = trainer.setup();
   try {
+    session.file = trainer.file();
+    session.setup = trainer.setup();
     write_losses(session, *training.loss_out);
-  } catch (const InputError&) {  // what came first is what is told
+  } catch (const std::exception&) {  // what came first is what is told
   }
 }
 

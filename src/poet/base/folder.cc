@@ -59,7 +59,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 void remove_folder(const fs::path& folder) noexcept {
   constexpr int kOpenFolders = 16;
   const auto remove_one = [](const char* path, const struct stat*, int, FTW*) {
-    return std::remove(path) == 0 ? 0 : errno;
+    return std::remove(path) == 0 || errno == ENOENT ? 0 : errno;  // others may remove, too
   };
   // To look into a folder takes memory. It may be there again in a moment, when others have given some back.
   for (int attempt = 0; attempt < 2; ++attempt)

@@ -119,7 +119,9 @@ void Draft::commit() {
     Names both = earlier;  // whatever happens in between, what we have written is on the list
     both.insert(written.begin(), written.end());
     write_list(folder_, both);
-    remove_folder(folder_ / "build");  // of another plan, perhaps of another board
+    const fs::path build = folder_ / "build";
+    remove_folder(build);  // of another plan, perhaps of another board
+    if (fs::exists(build)) throw InputError(build.string(), "cannot be removed");
     for (const std::string& name : written) {
       fs::create_directories((folder_ / name).parent_path());
       fs::rename(draft_ / name, folder_ / name);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>

@@ -53,7 +53,7 @@ void Page::title(const std::vector<std::string>& lines) {
   int count = 0;
   for (const std::string& line : lines) {
     for (const std::string& piece : pieces_of(wrapped(line, letters, 0), '\n')) {
-      if (count++ == kTitleLines) return;
+      if (count++ >= kTitleLines) break;
       title_.push_back(text(printable(piece, static_cast<std::size_t>(letters) + 2), kWidth / 2,
                             at_ + kLine / 2, "center", kFont));
       at_ += kLine;

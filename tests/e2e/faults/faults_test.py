@@ -5,7 +5,7 @@ and the next run goes on from what there is.
 usage: faults_test.py POET LIBRARY [--every [STEP] | --places FILE | --few] [--first N] [--command NAME]... [--kind NAME]...
 Without --every a sample of the n: the first ones, and then ever fewer; with --every all of them from N on, or each STEP-th;
 with --places those that come from where none came before, in any command: of every stack of callers the first (FILE keeps
-which have been tried, and the next call goes on from there); with --few one n of every other pair of a command and a kind."""
+which have been dealt with, and the next call goes on from there); with --few one n of every other pair of a command and a kind."""
 import argparse
 import contextlib
 import errno
@@ -219,16 +219,18 @@ def sample(kind):
 
 
 def put_in_places(driver, pairs, file):
-    """A place is common to all commands that come through it by the same callers; FILE has a line for each that was tried."""
+    """A place is common to all commands that come through it by the same callers; FILE has a line for each that was dealt with."""
     with open(file, "a+", encoding="ascii") as tried:
         tried.seek(0)
         known = set(tried)
         for name, kind in pairs:
             for n, callers in driver.places(name, kind):
                 place = f"{kind} {callers}\n"
-                if place not in known:
-                    driver.one(name, kind, n, old=len(known) % 2 == 1)
-                    known.add(place)
+                if place in known:
+                    continue
+                failures = len(driver.failures)
+                known.add(place)
+                if driver.one(name, kind, n, old=len(known) % 2 == 1) and len(driver.failures) == failures:
                     tried.write(place)
                     tried.flush()
 

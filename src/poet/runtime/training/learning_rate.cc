@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "poet/base/error.h"
 #include "poet/base/nearest.h"

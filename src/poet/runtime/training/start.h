@@ -26,9 +26,8 @@ struct ChosenData {
 [[nodiscard]] ChosenData choose_validation(const Graph& graph, const TrainerOptions& options);
 
 /// Gives every persistent value its first contents, from `state.seed` or a checkpoint, and sets `state` to
-/// what they belong to. What is to be known of it becomes notices. How many parameters began with
-/// seeded numbers. Throws InputError as the files do,
-/// and where they begin with what is not finite.
+/// what they belong to. What is to be known of it becomes notices. How many parameters began with seeded
+/// numbers. Throws InputError as the files do, and where they begin with what is not finite.
 std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, const TrainerOptions& options,
                            RunState& state, std::vector<std::string>& notices);
 

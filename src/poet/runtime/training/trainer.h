@@ -177,8 +177,8 @@ class Trainer {
   void recall_best(const std::filesystem::path& best);
 
   /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint(), and what a
-  /// function of `options` throws. Where that happens between two steps, a checkpoint that can be written is
-  /// written before, and an InputError names it.
+  /// function of `options` throws. Where that happens after a step, not in a change of plans, a checkpoint
+  /// that can be written is written before, and an InputError names it.
   TrainResult train(const TrainOptions& options);
 
   /// From the next step on by another plan of the family; nothing of what is computed changes. All persistent

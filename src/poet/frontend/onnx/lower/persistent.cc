@@ -64,7 +64,7 @@ ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shap
     if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));
   }
   const Type type = w.tensor.type;
-  if (type == Type::real && w.tensor.type_name != "float" && persistence == Persistence::parameter)
+  if (type == Type::real && w.tensor.type_name != "float")
     net.notices.add(fmt::format("{} weights are taken as float32", w.tensor.type_name));
   const ValueId id = type == Type::real ? graph.parameter(w.name, stored, persistence)
                                         : graph.constant(w.name, stored, dtype_of(type));

@@ -92,9 +92,10 @@ void cast(Lowering& net, const Node& node) {
   const bool to_real = to == 1 || to == 10 || to == 11 || to == 16;
   const bool to_integer = (to >= 2 && to <= 7) || to == 12 || to == 13;
   const Type from = type_of(net, node, 0);
-  if (from == Type::real && (to == 10 || to == 16) && is_runtime(net, node, 0))
-    net.notices.add(fmt::format("a Cast to {} is taken as float32: nothing is rounded",
-                                to == 10 ? "float16" : "bfloat16"));
+  if (to_real && to != 1 && is_runtime(net, node, 0))
+    net.notices.add(to == 11 ? "a Cast to double is taken as float32"
+                             : fmt::format("a Cast to {} is taken as float32: nothing is rounded",
+                                           to == 10 ? "float16" : "bfloat16"));
   if ((from == Type::real && to_real) || (from == Type::integer && to_integer) ||
       (from == Type::boolean && to == 9))
     return set_result(net, node, x);
