@@ -159,7 +159,7 @@ TEST(Solve, ADeadlineThatIsNamedIsKeptWithParametersOnStorageToo) {
 
 TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
   const std::string arguments =
-      "solve --quiet --model linear --platform m4 --time-limit 5 --json --batch-size ";
+      "solve --quiet --model linear --platform m4 --split off --time-limit 20 --json --batch-size ";
   const Json large = poet(arguments + "4000").json();
   EXPECT_EQ(large["status"], "infeasible");
   const Json& ways = large["explanation"]["way_out"];
