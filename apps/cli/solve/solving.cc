@@ -16,6 +16,7 @@
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
 #include "poet/optimize/large.h"
+#include "poet/optimize/quick_energy.h"
 
 namespace poet::cli {
 namespace {
@@ -103,13 +104,15 @@ std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Sol
   const std::int64_t whole = solved.request.instance.batch_size;
   const auto budget = static_cast<double>(solved.request.limits.ram_budget.value());
   const auto floor = static_cast<double>(solved.figures.floor.bytes().value());
+  Policy policy = policy_of(options);
+  policy.split.energy = quick_energy_within(kSecondsToTry);
+  policy.split.compared_ops = std::min(policy.split.compared_ops, quick_ops(kSecondsToTry));
   for (std::int64_t size = whole / 2; size >= 1; size /= 2) {
     if (floor * static_cast<double>(size) / static_cast<double>(whole) > budget) continue;
     NetworkSpec network = network_spec(options.input);
     network.batch_size = size;
-    batches.push_back({size, [&options, &how, network] {
-                         return pose_as(options, network, policy_of(options), how.adjust);
-                       }});
+    batches.push_back(
+        {size, [&options, &how, network, policy] { return pose_as(options, network, policy, how.adjust); }});
   }
   return batches;
 }
