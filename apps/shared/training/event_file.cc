@@ -7,9 +7,9 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <system_error>
 
 #include "poet/base/error.h"
-#include "poet/runtime/storage/file_io.h"
 
 namespace poet::cli {
 namespace {
@@ -134,8 +134,9 @@ void EventFile::write(const std::string& event) {
     std::error_code ignored;
     file_.close();                                        // else what it still holds would be written later
     std::filesystem::resize_file(path_, size_, ignored);  // without the record that is cut short
-    throw InputError(path_.string(), "cannot be written: " + (reason != 0 ? runtime::error_text(reason)
-                                                                          : "the system does not say why"));
+    throw InputError(path_.string(),
+                     "cannot be written: " + (reason != 0 ? std::generic_category().message(reason)
+                                                          : "the system does not say why"));
   }
   size_ += record.size();
 }
