@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "poet/runtime/weights/safetensors.h"
+#include "tests/support/background.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/training.h"
 
@@ -93,6 +94,19 @@ TEST_F(RunNumbersErrors, WeightsThatAreNotFinite) {
   const std::string weights = weights_of(bias);
   EXPECT_EQ(refused(kPairs + "--weights " + weights),
             "poet: " + weights + ": 'fc5.bias' has -inf; training begins with finite numbers\n");
+
+  // In an ONNX file that has one in place of another.
+  const std::string onnx = file("w.onnx");
+  bias[3] = 1e4F;
+  train(kPairs + "--learning-rate 1e-30 --weights " + weights_of(bias) + " --steps 1 --onnx-out " + onnx);
+  std::string bytes = file_text(onnx);
+  const std::size_t place = bytes.find(bytes_of(std::vector<float>{1e4F}));
+  ASSERT_NE(place, std::string::npos);
+  bytes.replace(place, sizeof(kNan), bytes_of(std::vector<float>{kNan}));
+  folder_.write("w.onnx", bytes);
+  const std::string rule = "poet: " + onnx + ": 'fc5.bias' has nan; training begins with finite numbers\n";
+  EXPECT_EQ(refused(kPairs + "--weights " + onnx), rule);
+  EXPECT_EQ(refused("--onnx " + onnx + " --platform a72 --batch-size 2"), rule);
 }
 
 TEST_F(RunNumbersErrors, TargetsOfABinaryCrossEntropy) {

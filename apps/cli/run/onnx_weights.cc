@@ -142,6 +142,7 @@ void check_run(const Graph& graph, const RunChoice& training, const std::optiona
     weights.emplace(source->file, source->import());
     if (source->is_chosen) check_any(*weights, graph, source->file);
     options.weights = [&](ValueId v, std::byte* to) { return weights->read(at_home(graph.values[v]), to); };
+    options.weights_origin = source->file;
   }
   runtime::check_trainable(graph, options);
 }

@@ -194,6 +194,7 @@ class Run final : public Command {
     if (const auto source = onnx_source(choice, origin_)) {
       weights.emplace(runnable.plans.instance.graph, *source);
       choice.trainer.weights = weights->source();
+      choice.trainer.weights_origin = source->file;
     }
     const Finish finish = [&](const runtime::Trainer& trainer) {
       if (onnx_out_) export_weights(trainer, origin_, *onnx_out_);

@@ -50,6 +50,17 @@ struct Beside {
 
 }  // namespace
 
+fs::path behind_links(fs::path file) {
+  constexpr int kMost = 40;  // as Linux has it
+  const fs::path given = file;
+  std::error_code ignored;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(file, ignored)); ++links) {
+    if (links == kMost) fail(given, std::strerror(ELOOP));
+    file = file.parent_path() / fs::read_symlink(file);
+  }
+  return file;
+}
+
 void write_file(const fs::path& file, const std::string& bytes) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
@@ -58,7 +69,7 @@ void write_file(const fs::path& file, const std::string& bytes) {
     if (const std::string reason = write(file, bytes, false); !reason.empty()) fail(file, reason);
     return;
   }
-  const fs::path target = fs::is_regular_file(status) ? fs::canonical(file) : file;
+  const fs::path target = behind_links(file);
   Beside beside{fs::path(target) += fmt::format(".{}.tmp", getpid())};
   // On storage before it takes the place of what was there: a power cut leaves one or the other.
   if (const std::string reason = write(beside.file, bytes, true); !reason.empty()) fail(file, reason);

@@ -296,9 +296,9 @@ class Text {
       for (const std::vector<std::string>& row : rows) widest = std::max(widest, columns_of(row[i]));
       taken += widest + 2;
     }
-    constexpr std::size_t kShortestName = 12;
+    constexpr std::size_t kLeastOfName = 12;
     const auto width = static_cast<std::size_t>(width_);
-    const std::size_t room = width > taken + kShortestName ? width - taken : kShortestName;
+    const std::size_t room = width > taken + kLeastOfName ? width - taken : kLeastOfName;
     Table table(std::move(columns));
     for (std::vector<std::string>& row : rows) {
       row.back() = printable_name(row.back(), room, options_.unicode);

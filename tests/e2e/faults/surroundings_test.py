@@ -3,6 +3,7 @@ links, odd names, two processes at one file. Whatever it is, the answer is the s
 
 usage: surroundings_test.py POET"""
 import contextlib
+import itertools
 import os
 import stat
 import subprocess
@@ -145,20 +146,28 @@ class Surroundings(unittest.TestCase):
                     self.assertEqual(stat.S_IMODE((folder / file).stat().st_mode), mode, file)
 
     def test_outputs_that_are_links(self):
-        """The link stays, the file behind it is written."""
-        for name in WRITING:
+        """The link stays, the file behind it is written, whether there was one or not."""
+        for name, old in itertools.product(WRITING, (OLD, None)):
             for file in COMMANDS[name].outputs:
                 if file == "firmware" or file in COMMANDS[name].inputs:
                     continue
-                with self.subTest(command=name, file=file):
-                    folder = self.laid_out(name, f"{name}-{file}")
+                with self.subTest(command=name, file=file, old=old):
+                    folder = self.laid_out(name, f"{name}-{file}-{old is None}")
                     (folder / "elsewhere").mkdir()
-                    (folder / "elsewhere" / "it").write_bytes(OLD)
+                    if old is not None:
+                        (folder / "elsewhere" / "it").write_bytes(old)
                     (folder / file).symlink_to("elsewhere/it")
                     done = poet(COMMANDS[name].arguments, folder)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue((folder / file).is_symlink())
                     self.assertNotEqual((folder / "elsewhere" / "it").read_bytes(), OLD)
+
+    def test_links_in_a_circle(self):
+        (self.work / "one.plan").symlink_to("two.plan")
+        (self.work / "two.plan").symlink_to("one.plan")
+        done = poet(["solve", *LINEAR, "--plan-out", "one.plan"], self.work)
+        self.assert_refused(done, "links in a circle")
+        self.assertIn("one.plan: cannot be written: Too many levels of symbolic links", done.stderr)
 
     def test_odd_names(self):
         for odd in ("a name with spaces", "new\nline", "-dash", "ünïcode", "quote'\"s", "$(touch x)`y`;&"):

@@ -51,6 +51,8 @@ void write_default(const DataInput& input, std::byte* to) {
       case DType::int32:
         write(to, i, static_cast<std::int32_t>(number));
         break;
+      case DType::bfloat16:
+        throw InternalError("an input is bfloat16");
     }
   }
 }

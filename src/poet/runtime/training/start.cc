@@ -42,8 +42,9 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
   std::int64_t seeded = 0;
   for (const ValueId v : persistent_values(graph)) {
     persistent.set(v, [&](std::byte* to) {
-      if ((options.weights && options.weights(v, to)) || file.read(v, to))
-        return finite.check(v, to, options.weights_file);
+      const bool is_given = options.weights && options.weights(v, to);
+      if (is_given || file.read(v, to))
+        return finite.check(v, to, is_given ? options.weights_origin : options.weights_file);
       seeds.write(v, state.seed, to);
       if (graph.values[v].persistence == Persistence::parameter && begins_tensor(at_home(graph.values[v])))
         ++seeded;

@@ -27,8 +27,9 @@ void check_weights(const Graph& graph, const TrainerOptions& options) {
   std::vector<std::byte> contents;
   for (const ValueId v : persistent_values(graph)) {
     contents.resize(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
-    if ((options.weights && options.weights(v, contents.data())) || file.read(v, contents.data()))
-      finite.check(v, contents.data(), options.weights_file);
+    const bool is_given = options.weights && options.weights(v, contents.data());
+    if (is_given || file.read(v, contents.data()))
+      finite.check(v, contents.data(), is_given ? options.weights_origin : options.weights_file);
     else
       seeds.check(v);
   }

@@ -41,8 +41,9 @@ struct TrainerOptions {
   /// A checkpoint of the same network, or the page file that a run by the same plan and under the same
   /// options has left: then also the storage.
   std::optional<std::filesystem::path> resume{};
-  WeightSource weights{};                               // asked in the order of persistent_values()
-  std::optional<std::filesystem::path> weights_file{};  // safetensors, by name; then InitialWeights
+  WeightSource weights{};                                 // asked in the order of persistent_values()
+  std::optional<std::filesystem::path> weights_origin{};  // what `weights` reads, for errors
+  std::optional<std::filesystem::path> weights_file{};    // safetensors, by name; then InitialWeights
 
   /// By which plan of a family to begin, or a smaller one where the machine does not have the memory.
   std::optional<std::size_t> plan{};

@@ -176,6 +176,8 @@ const char* safetensors_type(DType dtype) {
       return "I64";
     case DType::uint8:
       return "U8";
+    case DType::bfloat16:
+      return "BF16";
   }
   throw InternalError("every element type has a word in safetensors");
 }

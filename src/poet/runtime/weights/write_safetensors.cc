@@ -14,6 +14,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/folder.h"
+#include "poet/base/write_file.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/weights/safetensors_header.h"
 
@@ -168,9 +169,8 @@ class Draft {
 fs::path target_of(const fs::path& file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
-  if (!fs::exists(status)) return file;
-  if (!fs::is_regular_file(status)) fail(file, "it is not a regular file");
-  return fs::canonical(file, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) fail(file, "it is not a regular file");
+  return behind_links(file);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ namespace poet::onnx {
       return ::onnx::TensorProto::INT32;
     case DType::int64:
       return ::onnx::TensorProto::INT64;
+    case DType::bfloat16:
+      return ::onnx::TensorProto::BFLOAT16;
     case DType::uint8:
       break;
   }

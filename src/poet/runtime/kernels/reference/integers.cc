@@ -33,6 +33,8 @@ std::unique_ptr<Kernel> compared(const OpReader& op, F f) {
       return compared_as<std::int64_t>(op, f);
     case DType::uint8:
       return compared_as<std::uint8_t>(op, f);
+    case DType::bfloat16:
+      break;
   }
   return nullptr;
 }
@@ -81,6 +83,7 @@ std::unique_ptr<Kernel> cast_from(const OpReader& op) {
         return elementwise<std::int32_t, From>(op, [](From x) { return static_cast<std::int32_t>(x); });
       }
     case DType::int64:
+    case DType::bfloat16:
       break;
   }
   return nullptr;
@@ -95,6 +98,7 @@ std::unique_ptr<Kernel> cast(const OpReader& op) {
     case DType::uint8:
       return cast_from<std::uint8_t>(op);
     case DType::int64:
+    case DType::bfloat16:
       break;
   }
   return nullptr;
