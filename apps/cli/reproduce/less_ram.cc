@@ -72,7 +72,7 @@ Section less_ram(const std::vector<Study>& studies) {
       "with everything kept, energy in units of what it then takes. A plan for less RAM counts at more RAM, "
       "too.\n\n"
       "The bounds on bytes are on what parameters and optimiser state must move in every plan within the "
-      "RAM, of this graph in these parts (docs/formulation.md): activations come on top, since they could "
+      "RAM, of this graph in these parts (docs/bounds.md): activations come on top, since they could "
       "be recomputed. Steps: the bytes that the storage endures, over those written in a step.";
   section.claims = ram_claims(pairs);
   section.tables.push_back(least_ram_table(pairs));

@@ -1,7 +1,7 @@
 #pragma once
 
 // The least that parameters and optimiser state have to travel between RAM and storage in one step, whatever
-// the plan: derived in docs/formulation.md, "Bytes between RAM and storage". Activations are not counted,
+// the plan: derived in docs/bounds.md, "Bytes between RAM and storage". Activations are not counted,
 // they could be recomputed.
 
 #include "poet/cost/instance.h"

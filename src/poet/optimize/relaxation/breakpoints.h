@@ -2,7 +2,7 @@
 
 // The breakpoints of window relaxations: where the next one belongs. Each question is asked of the answer of
 // a relaxation, of a schedule, or of prices; the first stage that it names becomes a breakpoint
-// (docs/formulation.md, section 3).
+// (docs/bounds.md).
 
 #include <cstdint>
 #include <utility>

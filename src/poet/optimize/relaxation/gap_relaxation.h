@@ -1,7 +1,7 @@
 #pragma once
 
 // A bound on every plan that needs no matrix: between two uses a value takes RAM at every op, or it is
-// brought back, which costs at least so much (docs/formulation.md, section 3). What stays is an interval
+// brought back, which costs at least so much (docs/bounds.md). What stays is an interval
 // packing (gap_flow.h). Multipliers split what several gaps share between them; each choice of them is valid.
 
 #include <array>

@@ -3,7 +3,7 @@
 // Rows of the window relaxation in which some windows are one. In its linear relaxation a value can come back
 // in parts, a half of the recomputation in each of two windows, for which half of the operands suffices;
 // where the two windows are one, all of the operands is needed. Both hold for every plan
-// (docs/formulation.md, section 3).
+// (docs/bounds.md).
 
 #include <vector>
 

@@ -14,7 +14,7 @@ namespace poet {
 ///   W(i) recompute[k,i]  +  sum of b_v stays[k,v]  <=  budget
 ///   stays[k,v] = kept[k-1,v] + kept[k,v] - 1 - recompute[k,p(v)] - page_in[k,v]      where t does not read v
 ///              = kept[k-1,v] - recompute[k,p(v)] - page_in[k,v]                      where it does
-/// Holds for every plan (docs/formulation.md, section 3): stays is 1 only of values that are in RAM
+/// Holds for every plan (docs/bounds.md): stays is 1 only of values that are in RAM
 /// throughout the window, and never more. The rows that x breaks by more than `least` of the budget, with the
 /// values of which stays is positive, in the form that each is to be at least 1. For problems without
 /// residents, whose bytes it does not know. O(windows * (values + edges)).

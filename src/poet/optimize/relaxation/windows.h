@@ -61,7 +61,7 @@ enum class WindowObjective {
 };
 
 /// Every plan that first computes the ops in their order gives a point of the model with no more than its
-/// energy, staged or not (docs/formulation.md, section 3):
+/// energy, staged or not (docs/bounds.md):
 ///   kept[k,v] <= kept[k-1,v] + recompute[k,p(v)] + page_in[k,v]       unless v is made in window k
 ///   1         <= the same sum                                        where an op of window k reads v
 ///   recompute[k,i] <= the same sum of each operand of i               unless it is made in window k
@@ -70,7 +70,7 @@ enum class WindowObjective {
 ///   over operands, one operand less if all of these are kept
 /// where a resident value takes RAM from the first op to the last and saves its transfers, and the provenance
 /// of kept copies, limits and, in device semantics, the channel's timeline
-/// (window_limits.h), as in docs/formulation.md. O(windows * (values + edges)) columns and
+/// (window_limits.h), as in docs/bounds.md. O(windows * (values + edges)) columns and
 /// entries.
 [[nodiscard]] WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
                                         WindowObjective objective = WindowObjective::energy);
