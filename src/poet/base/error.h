@@ -1,7 +1,8 @@
 #pragma once
 
-// Two kinds of failure travel as exceptions: what the user got wrong (InputError, exit 2) and what we got
-// wrong (InternalError, exit 3). "No schedule exists" is neither: it is data in the result.
+// Two kinds of failure are exceptions: bad input, or a file, process or thread that the system refuses
+// (InputError, exit code 2), and a mistake in poet (InternalError, exit code 3). "No schedule exists" is
+// neither: it is part of the result.
 
 #include <cstddef>
 #include <stdexcept>

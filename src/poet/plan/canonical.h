@@ -3,6 +3,7 @@
 // Waits and frees follow from the rest of a plan. Whoever knows the graph can derive them, so plan files
 // leave them out.
 
+#include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "poet/cost/instance.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/plan.h"
 #include "poet/plan/timing/device_clock.h"

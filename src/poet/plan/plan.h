@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "poet/base/id.h"
-#include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
-#include "poet/plan/schedule/schedule.h"
 
 namespace poet {
+
+struct Instance;
 
 enum class StepKind {
   page_out,  // put the value's transfer RAM -> storage on the channel; its RAM is needed until a wait for it
@@ -31,14 +31,6 @@ struct Step {
 struct Plan {
   std::vector<Step> steps;
 };
-
-/// POET's Algorithm 2, made exact: page-outs and page-ins of a stage are issued at its start. In published
-/// semantics transfers take no time and a page-in is issued at the end of its stage, as that semantics counts
-/// RAM. Page-ins that bring nothing are left out (value in RAM anyway, or not retained by the next stage),
-/// and waits and frees are where canonicalize() puts them, so that the plan may cost less and occupy less
-/// than the schedule, never more (but for waking up a channel that now has time to fall asleep). `schedule`
-/// must obey the rules of staged schedules (the verifier checks them). O(stages * values).
-[[nodiscard]] Plan linearise(const Instance& instance, const Schedule& schedule, Semantics semantics);
 
 [[nodiscard]] std::string to_string(const Instance& instance, const Step& step);
 

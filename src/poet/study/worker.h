@@ -17,7 +17,7 @@ struct WorkerNews {
   std::string death;  // as in WorkAnswer; the process is gone
 };
 
-/// Answers each message with what `work` makes of it. Throws InternalError if there can be no process.
+/// Answers each message with what `work` makes of it. Throws InputError if no process can be started.
 [[nodiscard]] std::unique_ptr<Child> start_worker(const WorkOnItem& work);
 
 /// An answer that has arrived in full, or the death; nothing else. Never waits.

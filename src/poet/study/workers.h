@@ -45,7 +45,7 @@ class WorkerPool {
 
 /// `workers` >= 1 processes, forked from this one: make it, and run it, while this process has a single
 /// thread. They end with this process, however it ends, and leave it to this process to heed SIGINT, SIGTERM
-/// and SIGHUP; their standard output is closed. Throws InternalError if no process can be started.
+/// and SIGHUP; their standard output is closed. Throws InputError if no process can be started.
 [[nodiscard]] std::unique_ptr<WorkerPool> process_pool(std::size_t workers, WorkOnItem work);
 
 /// Whether this build knows MPI.

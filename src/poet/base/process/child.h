@@ -20,8 +20,7 @@
 // - Nothing is installed and nothing ignored; all signals are blocked for the time of the fork in the calling
 //   thread. Writing to a child that is gone is no SIGPIPE. Interrupted system calls are taken up again.
 // - A child is waited for by its own number. Nobody else may wait for it, nor SIGCHLD be ignored; where it
-// is,
-//   how the child ended is not known ("exit code -1").
+//   is, how the child ended is not known ("exit code -1").
 // - A Child is for one thread at a time; different ones are independent.
 //
 // A fork takes about a millisecond for processes of a few megabytes; memory is shared until written to.
@@ -55,6 +54,8 @@ class Parent {
   int descriptor_;
 };
 
+constexpr std::uint64_t kMostMessageBytes = std::uint64_t{1} << 30;
+
 enum class Streams {
   keep,   // the parent's
   quiet,  // standard input and output are /dev/null
@@ -69,6 +70,9 @@ struct ChildSettings {
   bool obeys_requests = false;
   /// Of its address space, what it has from the parent included (RLIMIT_AS). Not in a build with sanitizers.
   std::optional<std::int64_t> memory_limit_bytes;
+  /// A child that announces a longer message is killed and counts as lost: what runs in it may be led astray
+  /// by its input.
+  std::uint64_t most_message_bytes = kMostMessageBytes;
 };
 
 /// How a child ended.
@@ -93,7 +97,8 @@ using ChildWork = std::function<int(Parent&)>;
 
 class Child {
  public:
-  /// Forks. Throws InternalError when the system gives no process.
+  /// Forks. Throws InputError "a child process: cannot be started: ..." if the system refuses, as for lack of
+  /// processes, memory or descriptors.
   explicit Child(const ChildWork& work, const ChildSettings& settings = {});
   /// Kills it.
   ~Child();
@@ -133,6 +138,7 @@ class Child {
   pid_t process_ = 0;
   int descriptor_ = -1;
   bool own_group_ = false;
+  std::uint64_t most_message_bytes_ = kMostMessageBytes;
   bool reaped_ = false;
   bool open_ = true;
   std::string arrived_;

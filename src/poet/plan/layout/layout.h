@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poet/base/stop.h"
+#include "poet/cost/instance.h"
 #include "poet/plan/plan.h"
 
 namespace poet {
