@@ -80,6 +80,11 @@ class Program {
   void map_memory();
   void use_memory_of(const Program& host, const IdVector<ValueId, ValueId>& of_host);
   [[nodiscard]] Bytes unplanned_workspace() const;
+  class Places;
+  [[nodiscard]] std::span<void* const> pointers(const Places& places, const std::vector<ValueId>& values);
+  void prepare_transfer(PreparedStep& prepared, const Places& places);
+  /// `planned` is the address that the plan has for the op's workspace, or null. Null if it needs none.
+  [[nodiscard]] std::byte* workspace_of(OpId op, std::byte* planned) const;
   void prepare();
   void lay_out_tables();
 
