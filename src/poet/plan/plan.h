@@ -13,11 +13,11 @@ namespace poet {
 struct Instance;
 
 enum class StepKind {
-  page_out,  // put the value's transfer RAM -> storage on the channel; its RAM is needed until a wait for it
-  page_in,   // reserve RAM and put the transfer storage -> RAM on the channel; usable after a wait for it
-  wait,      // until the value's last transfer has ended, and with it, on the one FIFO channel, all before
+  page_out,  // issue the transfer RAM -> storage; the value's RAM is needed until a wait for it
+  page_in,   // allocate RAM and issue the transfer storage -> RAM; usable after a wait for it
+  wait,      // wait for the value's last transfer and so for all before it on the FIFO channel
   compute,   // run the op
-  free,      // give the value's RAM back
+  free,      // free the value's RAM
 };
 
 struct Step {
