@@ -38,7 +38,7 @@ struct PlanFile {
 [[nodiscard]] nlohmann::ordered_json to_json(const PlanFile& file);
 
 /// The rule of the InputError for a file of several plans (plan_family.h) where one is expected.
-inline constexpr const char* kSeveralPlans = "holds several plans: one of them has to be chosen";
+inline constexpr const char* kSeveralPlans = "holds several plans; choose one of them";
 
 /// Throw InputError with `place` and the rule. Ids are checked for range; whether the plan is valid is for
 /// the verifier to decide.
