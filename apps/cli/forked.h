@@ -14,8 +14,8 @@ namespace poet::cli {
 /// while this process receives or waits; other requests to stop end both.
 class Forked {
  public:
-  /// What `work` throws is said on stderr, as the program says it. Throws InternalError when the system gives
-  /// no process.
+  /// What `work` throws is said on stderr, as the program says it. Throws InputError if no process can be
+  /// started.
   explicit Forked(const std::function<int(Parent&)>& work);
 
   /// The next message, waited for; nothing when there will be none.

@@ -11,6 +11,7 @@
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/optimize/solve.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"

@@ -12,6 +12,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/report/html.h"
 #include "tests/support/program.h"
 #include "tests/support/random_training_graph.h"

@@ -14,6 +14,7 @@
 #include "poet/plan/file/plan_file.h"
 #include "poet/plan/file/schedule_json.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/report/gnuplot.h"
 #include "tests/support/background.h"
 #include "tests/support/program.h"

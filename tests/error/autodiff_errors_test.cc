@@ -62,7 +62,7 @@ TEST(AutodiffErrors, TwoLosses) {
   const ValueId targets = g.input("targets", {2}, DType::int32);
   nn::softmax_cross_entropy(g, "loss", h, targets);
   nn::softmax_cross_entropy(g, "second", h, targets);
-  EXPECT_EQ(refusal(g.finish()), "op 'second': one loss is wanted, and 'loss' is one already");
+  EXPECT_EQ(refusal(g.finish()), "op 'second': there must be one loss, and 'loss' is one already");
 }
 
 TEST(AutodiffErrors, NothingTrains) {

@@ -212,7 +212,7 @@ TEST(InstanceErrors, SumsThatOverflow) {
   Json json = Json::parse(kNodes);
   for (int i = 0; i < 2; ++i) json["nodes"][i]["runtime_seconds"] = 1.7e308;
   EXPECT_EQ(instance_diagnostic(json.dump()),
-            "i.json: op 1 'b': the costs up to here add up to more than a double can hold");
+            "i.json: op 1 'b': the sum of costs up to here exceeds the range of a double");
 }
 
 /// What verify() says of an instance with one thing changed in memory, where JSON cannot express it.
@@ -261,7 +261,7 @@ TEST(InstanceErrors, Costs) {
                       for (ValueCost& cost : i.costs.values)
                         cost.bytes = Bytes(std::numeric_limits<std::int64_t>::max());
                     }),
-            "value 1 'b': the bytes up to here add up to more than 64 bits can count");
+            "value 1 'b': the sum of bytes up to here exceeds 64 bits");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(OperandErrors, ListsOfGradients) {
                           std::move(attributes)));
   };
   EXPECT_EQ(backward({{{2, 3}}}, {}),
-            message(4, "layer_norm_backward", "3 outputs, not 1, or an attribute gradients that tells them"));
+            message(4, "layer_norm_backward", "3 outputs, not 1, or an attribute gradients that lists them"));
   EXPECT_EQ(backward({{{2, 3}}}, {{"gradients", List{0, 1}}}),
             message(4, "layer_norm_backward", "as many numbers in gradients as it has outputs (1), not 2"));
   EXPECT_EQ(backward({{{3}}}, {{"gradients", List{3}}}),

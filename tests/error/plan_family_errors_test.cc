@@ -114,7 +114,7 @@ TEST(PlanFamilyErrors, Plans) {
 
 TEST(PlanFamilyErrors, Limits) {
   const std::string paged =
-      "f.plan: plan 2: what it pages must be parameters and optimiser state that can live on storage, in "
+      "f.plan: plan 2: paged values must be parameters and optimiser state that can live on storage, in "
       "increasing order";
   EXPECT_EQ(diagnostic_about_limits([](Json& json) { json.erase("paged"); }),
             "f.plan: plan 2: LIMITS: /paged: must be present");

@@ -252,7 +252,7 @@ TEST_F(RunErrors, APlanWhoseParametersAloneExceedItsBudget) {
 
 TEST_F(RunErrors, APlanOfAPublishedInstance) {
   EXPECT_THAT(run_diagnostic("--model linear --semantics published --platform a72 --ram-budget 1MB"),
-              HasSubstr("is a published instance: it tells what its ops cost, not what they compute"));
+              HasSubstr("is a published instance, which has the costs of its ops but not what they compute"));
 }
 
 // Checkpoints.

@@ -9,6 +9,7 @@
 
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 

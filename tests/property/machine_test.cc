@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "poet/plan/canonical.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"

@@ -8,6 +8,7 @@
 #include "poet/cost/json_reader.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/zoo.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/plan_files.h"

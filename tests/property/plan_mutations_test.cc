@@ -18,6 +18,7 @@
 #include "poet/optimize/solve.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/layout/layout.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"

@@ -2,6 +2,7 @@
 // independently, agree to the last byte; damaged plans are seen through.
 
 #include "poet/verify/replay.h"
+#include "poet/plan/schedule/linearise.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

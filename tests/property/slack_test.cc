@@ -3,6 +3,7 @@
 // And without variation a simulated step is the timeline's.
 
 #include "poet/plan/timing/slack.h"
+#include "poet/plan/schedule/linearise.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

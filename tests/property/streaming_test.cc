@@ -13,6 +13,7 @@
 #include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/optimize/search/streamed_plan.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/schedule/stages_of.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"

@@ -2,6 +2,7 @@
 // computations and transfers, and is never costlier, slower or larger.
 
 #include "poet/plan/timing/transfers.h"
+#include "poet/plan/schedule/linearise.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

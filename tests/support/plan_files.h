@@ -9,6 +9,7 @@
 #include "poet/cost/instance_json.h"
 #include "poet/plan/canonical.h"
 #include "poet/plan/file/plan_file.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/transfers.h"
 #include "tests/support/random_instance.h"
 #include "tests/support/tiny_instance.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poet/plan/layout/layout.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/report/picture.h"
 #include "tests/support/tiny_instance.h"
 

@@ -5,16 +5,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "tests/support/background.h"
+#include "tests/support/input_error.h"
 
 namespace poet {
 namespace {
@@ -199,6 +202,41 @@ TEST(RunChild, MemoryIsLimited) {
   };
   EXPECT_EQ(run_child(take(10'000'000), {}, settings).how, How::finished);
   EXPECT_EQ(run_child(take(2'000'000'000), {}, settings).how, How::lost);
+}
+
+/// Writes bytes to the connection as they are: a size, and what follows it.
+int write_raw(const std::vector<std::uint64_t>& words) {
+  for (int i = STDERR_FILENO + 1; i < 1000; ++i)
+    if (fcntl(i, F_GETFD) != -1) (void)!::write(i, words.data(), words.size() * sizeof words[0]);
+  forever();
+}
+
+// What runs in a child may be led astray by its input: its sizes are not to be believed.
+TEST(RunChild, AMessageThatIsTooLongLosesIt) {
+  ChildSettings settings;
+  settings.most_message_bytes = 16;
+  for (const std::uint64_t size : {std::uint64_t{17}, kMostMessageBytes + 1, ~std::uint64_t{0} - 3}) {
+    Received received;
+    const ChildEnd end = run_child(
+        [size](Parent&) {
+          return write_raw({8, 5, 16, 1, 2, size, 1, 2, 3});
+        },
+        received.watch, settings);
+    EXPECT_EQ(end.how, How::lost) << size;
+    ASSERT_EQ(received.messages.size(), 2U) << size;
+    EXPECT_EQ(received.messages[1].size(), 16U);
+  }
+}
+
+TEST(Child, ThatCannotBeStartedIsNoInternalError) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string said = test::input_error([] { const Child child([](Parent&) { return 0; }); });
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(said, "a child process: cannot be started: Too many open files");
 }
 
 TEST(Child, AnswersMessages) {

@@ -11,6 +11,7 @@
 #include "apps/cli/solve/result_json.h"
 #include "apps/cli/solve/way_out.h"
 #include "poet/optimize/certificate.h"
+#include "poet/plan/schedule/linearise.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet::cli {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/plan/plan.h"
+#include "poet/plan/schedule/linearise.h"
 #include "tests/support/small_pictures.h"
 #include "tests/support/tiny_instance.h"
 

@@ -12,6 +12,7 @@
 #include "poet/optimize/solvers/solver.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"

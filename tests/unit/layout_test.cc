@@ -12,6 +12,7 @@
 
 #include "poet/graph/in_place.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/one_op.h"
 #include "tests/support/tiny_instance.h"

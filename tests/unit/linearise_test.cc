@@ -5,6 +5,7 @@
 #include "poet/base/error.h"
 #include "poet/plan/names.h"
 #include "poet/plan/plan.h"
+#include "poet/plan/schedule/linearise.h"
 #include "tests/support/tiny_instance.h"
 
 namespace poet {

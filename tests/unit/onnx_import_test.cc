@@ -596,7 +596,7 @@ TEST(OnnxImport, AnotherDomainsOperatorHasTheShapeThatTheFileDeclares) {
   };
   EXPECT_EQ(
       refusal(),
-      "node 0 'f' (Fancy): cannot be opaque: neither libonnx nor the file (value_info) tells the shape of "
+      "node 0 'f' (Fancy): cannot be opaque: neither libonnx nor the file (value_info) states the shape of "
       "its output 'g'");
   declare("g", onnx::Type::integer, {{std::nullopt, "other"}});
   EXPECT_THAT(refusal(), HasSubstr("of its output 'g'"));

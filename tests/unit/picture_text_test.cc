@@ -1,5 +1,6 @@
 // The picture of a plan as text: exact for a plan worked out by hand, and never wider than asked for.
 
+#include "poet/plan/schedule/linearise.h"
 #include "poet/report/text.h"
 
 #include <gmock/gmock.h>

@@ -144,7 +144,7 @@ TEST(PlanFamily, TakesOnlyPlansThatBelongTogether) {
   PlanFile other_rules = plan_of(family, 1);
   other_rules.semantics = Semantics::staged;
   EXPECT_EQ(refused({plan_of(family, 0), other_rules}),
-            "plans: plans of one family must be by the same rules");
+            "plans: plans of one family must have the same semantics");
 }
 
 }  // namespace

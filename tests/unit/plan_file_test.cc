@@ -12,6 +12,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "tests/support/plan_files.h"
 #include "tests/support/plan_image.h"
 

@@ -235,6 +235,23 @@ TEST_F(PlanWatchTest, GivesWayToPressure) {
   EXPECT_EQ(next(pressed), -1);
 }
 
+TEST_F(PlanWatchTest, PressureThatCannotBeReadAnyMoreIsNone) {
+  pressure("10.00");
+  PlanWatch pressed = watch({.pressure = {file("pressure")}});
+  EXPECT_EQ(next(pressed), 1);
+  fs::remove(file("pressure"));
+  for (int i = 0; i < 60; ++i) {
+    now_ += 1;
+    EXPECT_EQ(next(pressed), -1);
+  }
+  EXPECT_THAT(notices_, ElementsAre("memory pressure cannot be read any more; it counts as none"));
+  now_ += 1;
+  EXPECT_EQ(next(pressed), 0);
+  now_ += 1000;
+  EXPECT_EQ(next(pressed), -1);
+  EXPECT_EQ(notices_.size(), 1U);
+}
+
 TEST_F(PlanWatchTest, TheSmallestPlanThatIsAskedForDecides) {
   pressure("0.00");
   write("control", "600\n");

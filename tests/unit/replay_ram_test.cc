@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
 #include "tests/support/tiny_instance.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
 #include "tests/support/tiny_instance.h"
 

@@ -1,8 +1,12 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -147,11 +151,37 @@ TEST(ResultsStore, ReplacesARowOfTheSameKey) {
 TEST(ResultsStore, HasOneWriter) {
   const TemporaryFolder folder;
   const std::string file = folder.file("r.sqlite");
+  std::filesystem::create_symlink("r.sqlite", folder.file("link"));
   {
     ResultsStore first(file);
-    EXPECT_THAT(input_error([&] { ResultsStore second(file); }), HasSubstr("is in use by another sweep"));
+    for (const std::string& name : {file, folder.file("link")})
+      EXPECT_THAT(input_error([&] { ResultsStore second(name); }), HasSubstr("is in use by another sweep"));
   }
+  EXPECT_FALSE(std::filesystem::exists(file + "-lock"));
   ResultsStore next(file);  // free again
+}
+
+// Closing any descriptor of a file releases all POSIX locks that the process holds on it: those by which
+// SQLite keeps other processes from writing in the middle of a transaction.
+TEST(ResultsStore, ARefusedOpeningLeavesTheLocksOfTheFirst) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("r.sqlite");
+  ResultsStore store(file);
+  sqlite3* writer = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &writer), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(writer, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_THAT(input_error([&] { ResultsStore second(file); }), HasSubstr("is in use by another sweep"));
+  const pid_t child = fork();
+  if (child == 0) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;  // of the whole file
+    if (fcntl(open(file.c_str(), O_RDWR), F_GETLK, &lock) != 0) _exit(1);
+    _exit(lock.l_type == F_UNLCK ? 2 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  sqlite3_close(writer);
 }
 
 TEST(ResultsStore, LosesNothingWithItsProcess) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// The chain rule, op by op: applies the gradient rules and adds up what arrives at a value.
+// Reverse-mode differentiation, op by op: applies the gradient rules and accumulates the gradients of each
+// value.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +15,10 @@
 
 namespace poet {
 
-/// Writes the backward pass of one graph. Throws InputError, naming the op, where a gradient cannot go on.
+/// Builds the backward pass of one graph. Throws InputError naming the op if it cannot be differentiated.
 class BackwardPass {
  public:
-  /// `needed`: per value of `forward`, 1 where something trained lies upstream; only such storages get a
+  /// `needed` is 1 per value of `forward` that depends on a trained parameter; only such storages get a
   /// gradient.
   BackwardPass(const Graph& forward, IdVector<ValueId, std::uint8_t> needed)
       : graph_{forward.name, {}, forward.values},
@@ -27,11 +28,11 @@ class BackwardPass {
     for (const Op& op : forward.ops) names_.emplace(op.name, 2);
   }
 
-  /// Appends the backward ops of forward op `op`, if a gradient has arrived at its output or it is the loss.
-  /// To be called in reverse order of the forward ops.
+  /// Appends the backward ops of forward op `op`, if its output has a gradient or it is the loss. Must be
+  /// called in reverse order of the forward ops.
   void differentiate(const Op& op, bool is_loss);
 
-  /// Of a storage; invalid when nothing contributes to it.
+  /// Returns the gradient of a storage; invalid if nothing contributes to it.
   [[nodiscard]] ValueId gradient(ValueId v) const { return gradients_[v]; }
 
   [[nodiscard]] std::vector<Op>& ops() { return ops_; }
@@ -39,7 +40,7 @@ class BackwardPass {
   [[nodiscard]] Graph& graph() { return graph_; }
 
  private:
-  /// A backward op with those of its gradients that it is to write.
+  /// A backward op and the gradients that it writes.
   struct Task {
     const BackwardOp* op;
     std::vector<std::size_t> targets;
@@ -54,7 +55,7 @@ class BackwardPass {
   [[nodiscard]] static bool reads(const Op& op, const Task& task, const Operand& what);
   void perform(const Op& op, const Task& task);
   [[nodiscard]] std::vector<std::int64_t> outputs_with_gradients(const Op& op) const;
-  /// What a backward op reads as `what`: one value, or a list of any length.
+  /// Returns the values that a backward op reads as `what`: one, or a list of any length.
   std::vector<ValueId> operands(const Op& op, const Operand& what);
   ValueId transposed(ValueId v);
   ValueId new_gradient(ValueId of, const std::string& name);

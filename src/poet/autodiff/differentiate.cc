@@ -37,8 +37,9 @@ OpId find_loss(const Graph& forward) {
     }
     if (!is_loss(op)) continue;
     if (loss.valid()) {
-      throw InputError(diagnostics::place(op.name),
-                       fmt::format("one loss is wanted, and '{}' is one already", forward.ops[loss].name));
+      throw InputError(
+          diagnostics::place(op.name),
+          fmt::format("there must be one loss, and '{}' is one already", forward.ops[loss].name));
     }
     loss = id;
   }

@@ -16,21 +16,22 @@ enum class Optimizer { sgd, momentum, adam, adamw };
 
 struct TrainingOptions {
   Optimizer optimizer = Optimizer::sgd;
-  /// Which parameters train, by name; empty: all. Frozen parameters need no gradient, and the backward pass
-  /// stops where nothing upstream trains.
+  /// Selects the trained parameters by name; empty: all. Frozen parameters get no gradient, and the backward
+  /// pass stops at values that depend on no trained parameter.
   std::function<bool(const std::string& parameter)> trainable{};
-  /// Every so many steps (micro-batches) update once, by the mean of their gradients.
+  /// Gradient accumulation: the number of steps (micro-batches) per update, which uses the mean of their
+  /// gradients.
   std::int64_t accumulate = 1;
-  /// Gradients are scaled down to this norm, taken over all of them together; absent: never.
+  /// Clips gradients to this global norm; absent: no clipping.
   std::optional<double> clip_norm{};
 };
 
-/// The training step of `forward`, whose loss is the first output of its one loss op
+/// Returns the verified training step of `forward`, whose loss is the first output of its one loss op
 /// (`softmax_cross_entropy`, `mse_loss`...). Ops keep their order; backward ops follow in reverse, each
-/// update right after the last op that needs the old parameter. A trainable parameter that the loss does not
-/// depend on stays as it is. The result is verified. Throws InputError when `forward` breaks a rule of
-/// verify() or is no forward graph, an option is out of range, there is not exactly one loss, an op between a
-/// trained parameter and the loss has no gradient rule, or nothing trains. O(ops + values).
+/// update right after the last op that needs the old parameter. A trainable parameter on which the loss does
+/// not depend is not updated. Throws InputError if `forward` is invalid by verify() or no forward graph, an
+/// option is out of range, there is not exactly one loss, an op between a trained parameter and the loss has
+/// no gradient rule, or no parameter is trained. O(ops + values).
 [[nodiscard]] Graph differentiate(const Graph& forward, const TrainingOptions& options = {});
 
 }  // namespace poet

@@ -4,8 +4,8 @@
 
 namespace poet {
 
-/// What a training step computes up to its loss, as a trained network is used: nothing is dropped out, and
-/// batch normalisation goes by the running statistics, which stay as they are.
+/// The forward pass of a training step up to its loss, in evaluation mode: without dropout, and with batch
+/// normalisation by the running statistics, which are not updated.
 struct EvaluationPart {
   Graph graph;
   // Where each op and value comes from, in the training graph. The ops and values that stand for a batch
@@ -14,8 +14,8 @@ struct EvaluationPart {
   IdVector<ValueId, ValueId> values;
 };
 
-/// Persistent values keep their names, shapes and homes. Throws InputError naming the op where a batch
-/// normalisation has no running statistics. O(ops + values + edges).
+/// Returns the evaluation part. Persistent values keep their names, shapes and homes. Throws InputError
+/// naming the op if a batch normalisation has no running statistics. O(ops + values + edges).
 [[nodiscard]] EvaluationPart evaluation_part(const Graph& training);
 
 }  // namespace poet

@@ -4,8 +4,8 @@
 
 namespace poet {
 
-/// What differentiate() made the training graph of: its forward ops with the running statistics, and the
-/// values that these name. Verified. O(ops + values).
+/// Returns the forward graph from which differentiate() made the training graph: its forward ops with the
+/// running statistics, and their values. Verified. O(ops + values).
 [[nodiscard]] Graph forward_part(const Graph& training);
 
 }  // namespace poet

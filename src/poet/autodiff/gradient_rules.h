@@ -1,8 +1,8 @@
 #pragma once
 
-// Which backward ops an operator has and what each of them reads. Most follow from the operands' names in the
-// backward kinds' schemas (graph/operators/); the others have an entry of their own. What is read is what a
-// schedule must keep, page or recompute, so it is exactly what the derivative's formula needs.
+// The backward ops of each operator and their operands. Most follow from the operands' names in the schemas
+// of the backward kinds (graph/operators/); the others have an explicit entry. Schedules must keep, page or
+// recompute these operands, so they are exactly those of the derivative's formula.
 
 #include <cstddef>
 #include <string>
@@ -23,9 +23,9 @@ struct Operand {
   Source source = Source::output_gradient;
   std::size_t index = 0;
   bool transposed = false;  // through a view that swaps the last two axes
-  // Left out unless the forward op has this attribute, which tells that it has this operand.
+  // Omitted unless the forward op has this attribute, which indicates that it has this operand.
   const char* only_with = nullptr;
-  // Left out unless the op writes the gradient of this forward input. Negative: always there.
+  // Omitted unless the op writes the gradient of this forward input. Negative: never omitted.
   int only_for = -1;
 };
 
@@ -49,8 +49,8 @@ struct BackwardOp {
   bool shared_unless_broadcast = false;
 };
 
-/// Applied in order: an op writes those of its gradients that are needed and that no op before it has
-/// written. Without ops: the derivative is 0 wherever it exists, and no gradient goes further down.
+/// Applied in order: an op writes those of its gradients that are needed and that no earlier op has written.
+/// Without ops the derivative is 0 wherever it exists, and no gradient is propagated.
 struct GradientRule {
   std::string kind;
   std::vector<BackwardOp> ops;
@@ -61,7 +61,7 @@ struct GradientRule {
   static constexpr std::size_t kAllOutputs = static_cast<std::size_t>(-1);
 };
 
-/// The rule of operator `kind`, or nullptr. docs/operators.md is the same table in prose. O(1).
+/// Returns the rule of operator `kind`, or nullptr. docs/operators.md has the same table in prose. O(1).
 [[nodiscard]] const GradientRule* find_gradient_rule(const std::string& kind);
 
 /// Every rule, one per kind.

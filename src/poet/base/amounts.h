@@ -20,23 +20,22 @@ namespace poet {
 /// `digits` significant digits, never an exponent: 0.001234, 12.34, 1234.
 [[nodiscard]] std::string format_number(double number, int digits = 4);
 
-/// In which format_bytes() writes: powers of 1000 unless a program says otherwise, once for all that it
-/// prints.
+/// The units of format_bytes(), for the whole process; decimal by default.
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
 [[nodiscard]] ByteUnits byte_units();
-/// Binary for a whole number of KiB that is not one of KB: the units that it was typed in.
+/// Sets binary units if `bytes` is a whole number of KiB and not of KB, as it was probably typed in those.
 void use_units_of(Bytes bytes);
 
-// Quantities take the unit that reads best; zeros at the end of a fraction are left out.
+// Quantities are scaled to a readable unit; trailing zeros of a fraction are omitted.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
-/// The RAM of a device, which comes in powers of two: 256 KiB, 2 GiB; as format_bytes when it is not a whole
-/// number of those.
+/// Formats the RAM of a device in powers of two: 256 KiB, 2 GiB; as format_bytes() if it is not a whole
+/// number of KiB.
 [[nodiscard]] std::string format_ram(Bytes bytes);
 [[nodiscard]] std::string format_joules(Joules energy, int digits = 4);
 [[nodiscard]] std::string format_seconds(Seconds time, int digits = 4);
 [[nodiscard]] std::string format_watts(Watts power, int digits = 4);
-/// 0.0016 -> "0.16%". What is not zero never prints as zero: "<0.0001%".
+/// 0.0016 -> "0.16%". Nonzero fractions never print as zero: "<0.0001%".
 [[nodiscard]] std::string format_percent(double fraction, int digits = 3);
 
 }  // namespace poet

@@ -4,10 +4,10 @@
 
 namespace poet {
 
-/// Bytes in base 64, as RFC 4648 has it, with padding.
+/// Encodes bytes in base 64 with padding (RFC 4648).
 [[nodiscard]] std::string base64(const std::string& bytes);
 
-/// The reverse. Throws std::invalid_argument for what is not.
+/// Decodes base64(). Throws std::invalid_argument for malformed text.
 [[nodiscard]] std::string from_base64(const std::string& text);
 
 }  // namespace poet

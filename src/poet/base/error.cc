@@ -62,7 +62,7 @@ std::string_view InputError::hint() const {
 InternalError::InternalError(const std::string& message) : std::logic_error(message) {}
 
 void ensure(bool condition, const char* promise) {
-  if (!condition) throw InternalError(promise);
+  if (!condition) throw InternalError(std::string("violated: ") + promise);
 }
 
 }  // namespace poet

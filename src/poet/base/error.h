@@ -1,7 +1,8 @@
 #pragma once
 
-// Two kinds of failure travel as exceptions: what the user got wrong (InputError, exit 2) and what we got
-// wrong (InternalError, exit 3). "No schedule exists" is neither: it is data in the result.
+// Two kinds of failure are exceptions: bad input, or a file, process or thread that the system refuses
+// (InputError, exit code 2), and a mistake in poet (InternalError, exit code 3). "No schedule exists" is
+// neither: it is part of the result.
 
 #include <cstddef>
 #include <stdexcept>
@@ -10,26 +11,27 @@
 
 namespace poet {
 
-/// What a caller of the library sets, by its name in the headers: Field{"learning_rate"}. A program with
-/// other names for it (--learning-rate) says those. Rules name further fields in backquotes: `allow_opaque`.
+/// A setting of the library by its name in the headers: Field{"learning_rate"}. Programs replace it by their
+/// own name (--learning-rate). Rules name other fields in backquotes: `allow_opaque`.
 struct Field {
   std::string name;
 };
 
-/// Bad input: where, and what must hold there. what() is one line: "place: rule", or "place: rule (hint)".
+/// Bad input: the place and the rule that it violates. what() is one line: "place: rule", or "place: rule
+/// (hint)".
 class InputError : public std::runtime_error {
  public:
-  /// In a file ("m4.json: /page_in/latency_seconds") or anything else that has a name of its own.
-  /// The hint tells people where to look, and is no part of the rule.
+  /// `place` is a position in a file ("m4.json: /page_in/latency_seconds") or anything else with a name. The
+  /// hint says where to look for help and is not part of the rule.
   InputError(const std::string& place, const std::string& rule, const std::string& hint = {});
   InputError(const Field& field, const std::string& rule);
-  /// With no place but what the message says.
+  /// Without a place apart from the message.
   explicit InputError(const std::string& message);
 
-  /// Empty where the message says it.
+  /// Empty if there is none apart from the message.
   [[nodiscard]] std::string_view place() const { return {what(), place_size_}; }
   [[nodiscard]] std::string_view rule() const;
-  /// Empty where there is none.
+  /// Empty if there is none.
   [[nodiscard]] std::string_view hint() const;
   /// Whether place() is the name of a Field.
   [[nodiscard]] bool is_field() const { return is_field_; }
@@ -41,13 +43,13 @@ class InputError : public std::runtime_error {
   bool is_field_ = false;
 };
 
-/// A broken promise inside poet; what() names it. Never caused by user input alone.
+/// A violated invariant of poet; what() names it. Never caused by input alone.
 class InternalError : public std::logic_error {
  public:
   explicit InternalError(const std::string& message);
 };
 
-/// Throws InternalError unless `condition` holds.
+/// Throws InternalError "violated: PROMISE" unless `condition` holds. `promise` states the invariant.
 void ensure(bool condition, const char* promise);
 
 }  // namespace poet

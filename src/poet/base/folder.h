@@ -1,7 +1,7 @@
 #pragma once
 
-// Folders, listed and removed so that a lack of memory is an exception or leaves nothing behind: libstdc++'s
-// iterators end the program where there is none (GCC 12; opening a folder is noexcept there).
+// Lists and removes folders so that running out of memory is an exception: libstdc++'s directory iterators
+// terminate the program (GCC 12: their constructor is noexcept).
 
 #include <filesystem>
 #include <system_error>
@@ -9,17 +9,17 @@
 
 namespace poet {
 
-/// What is in a folder, in the order of names. Where it cannot be read to its end `error` says why.
+/// Returns the entries of a folder, sorted by name. Sets `error` if it cannot be read to its end.
 [[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder,
                                                             std::error_code& error);
 
-/// The same; of a folder that cannot be read, or is none, what is known.
+/// The same, without errors: as many entries as could be read.
 [[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
-/// The regular files in it and in the folders below. Throws std::filesystem::filesystem_error.
+/// Returns the regular files of the folder and its subfolders. Throws std::filesystem::filesystem_error.
 [[nodiscard]] std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 
-/// The folder, or file, goes with all that is in it; links are not followed. What cannot be removed stays.
+/// Removes a file, or a folder with its content, without following links. Ignores errors.
 void remove_folder(const std::filesystem::path& folder) noexcept;
 
 }  // namespace poet

@@ -4,7 +4,7 @@
 
 namespace poet {
 
-/// Of an odd number of figures the one in the middle, of an even one the mean of both. Needs one figure.
+/// Returns the median: the mean of the middle two for an even number of figures. `figures` must not be empty.
 /// O(n log n).
 [[nodiscard]] double median(std::vector<double> figures);
 

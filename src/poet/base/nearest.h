@@ -1,6 +1,6 @@
 #pragma once
 
-// Names as people type them: in another case, or mistyped.
+// Names as users type them: in another case, or mistyped.
 
 #include <cstddef>
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace poet {
 
-/// Whether two names differ in nothing but case, and "-" for "_". Names are ASCII.
+/// Returns whether two ASCII names are equal but for case and "-" for "_".
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);
 
-/// What is the same for names that are.
+/// Returns the canonical form: lower case, '-' as '_'. same_name(a, b) iff the forms of a and b are equal.
 [[nodiscard]] std::string folded_name(std::string name);
 
-/// The one of `known` that `name` was most likely meant to be: the fewest letters are missing, superfluous,
-/// wrong or swapped with their neighbours, at most one in three; the first of equals. Nothing where none is
-/// that near. O(sum of length * length).
+/// Returns the first of the names in `known` with the least edit distance to `name` (letters inserted,
+/// deleted, replaced or swapped with a neighbour), or nullopt if that is more than a third of its letters.
+/// O(sum of length * length).
 [[nodiscard]] std::optional<std::string> nearest(std::string_view name,
                                                  const std::vector<std::string>& known);
 
-/// "; did you mean X?", or nothing.
+/// Returns "; did you mean X?", or "" if nothing is near.
 [[nodiscard]] std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
-/// Where `name` is in `known`, as same_name() compares them; nothing where it is not.
+/// Returns the index of `name` in `known`, compared by same_name(), or nullopt.
 [[nodiscard]] std::optional<std::size_t> place_in(std::string_view name,
                                                   const std::vector<std::string>& known);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// When a long computation is to end early: its time is up, or somebody cancels it. One value goes through all
-// phases of a solve, so that none of them has a clock or a limit of its own.
+// The condition for ending a long computation early: a time limit or cancellation. All phases of a solve
+// share one value, so that none has a clock or a limit of its own.
 
 #include <algorithm>
 #include <chrono>
@@ -11,13 +11,13 @@
 
 namespace poet {
 
-/// Copies are cheap and end together. Called, it says whether to stop, so that it serves wherever a
-/// `std::function<bool()>` is polled. `cancelled` is called from the thread that polls.
+/// Copies are cheap and share the limit. operator() returns whether to stop, so that a Stop can be passed as
+/// a `std::function<bool()>`. `cancelled` is called from the thread that polls.
 class Stop {
  public:
-  /// Never.
+  /// Never stops.
   Stop() = default;
-  /// `seconds` from now, or as soon as `cancelled`, if there is one, says so.
+  /// Stops `seconds` from now, or once `cancelled`, if any, returns true.
   explicit Stop(double seconds, std::function<bool()> cancelled = {})
       : seconds_(seconds), cancelled_(std::move(cancelled)) {}
 
@@ -25,20 +25,20 @@ class Stop {
   [[nodiscard]] bool expired() const { return remaining() <= 0; }
   [[nodiscard]] bool cancelled() const { return cancelled_ && cancelled_(); }
 
-  /// Since the first one was made, which the others come from.
+  /// Returns the seconds since the original, of which the others are copies, was made.
   [[nodiscard]] double elapsed() const {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
-  /// At most zero when time is up; infinite without a limit.
+  /// Returns the seconds left: at most zero once time is up, infinite without a limit.
   [[nodiscard]] double remaining() const { return seconds_ == kForever ? kForever : seconds_ - elapsed(); }
 
-  /// For one phase: `seconds` from now, but no later than this one; cancelled with it.
+  /// For one phase: stops `seconds` from now, at the latest with this one; cancelled with it.
   [[nodiscard]] Stop at_most(double seconds) const { return until(std::min(seconds_, elapsed() + seconds)); }
-  /// For what must be tried even when time is up: with this one, but not before `seconds` from now; cancelled
-  /// with it.
+  /// For phases that run even after the time limit: stops with this one, but not before `seconds` from now;
+  /// cancelled with it.
   [[nodiscard]] Stop at_least(double seconds) const { return until(std::max(seconds_, elapsed() + seconds)); }
 
-  /// Only cancelled with this one, whatever the time.
+  /// Without a time limit; cancelled with this one.
   [[nodiscard]] Stop when_cancelled() const { return until(kForever); }
 
  private:

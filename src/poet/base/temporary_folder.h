@@ -5,10 +5,10 @@
 
 namespace poet {
 
-/// A new folder where the system has such, removed with all that is in it.
+/// A new folder in the system's folder of temporary files, removed with its content by the destructor.
 class TemporaryFolder {
  public:
-  /// Throws InputError with that place where none can be made.
+  /// Throws InputError with `place` if none can be made.
   explicit TemporaryFolder(const std::string& place);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Text in pieces. Not by streams: where there is no memory for a word they take it for the end of the text.
+// Splits text. Without streams: these take a failed allocation for the end of the text.
 
 #include <string>
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace poet {
 
-/// What stands between white space.
+/// Returns the words between white space.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
 
-/// What stands before each separator, and behind the last unless that is nothing: lines of a text, items of a
-/// list.
+/// Returns the pieces before each separator, and the one behind the last unless it is empty: lines of a text,
+/// items of a list.
 [[nodiscard]] std::vector<std::string> pieces_of(std::string_view text, char separator);
 
 }  // namespace poet

@@ -4,7 +4,8 @@
 
 namespace poet {
 
-/// "poet 0.1.0": what files say made them. (poet/version.h is for users, and no component includes it.)
+/// Returns "poet 0.1.0", which files name as their origin. (poet/version.h is for users; no component
+/// includes it.)
 [[nodiscard]] std::string this_poet();
 
 }  // namespace poet

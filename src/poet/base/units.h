@@ -1,8 +1,8 @@
 #pragma once
 
-// Strong units. A quantity of one dimension does not convert to another or to a bare number by accident;
-// `.value()` is the only way out. Watts * Seconds = Joules is the one product the energy model needs. SI base
-// units throughout: seconds, joules, watts; bytes and flops are exact 64-bit counts.
+// Strong units. Quantities convert neither to other dimensions nor to bare numbers but by `.value()`. Watts *
+// Seconds = Joules is the one product the energy model needs. SI base units throughout: seconds, joules,
+// watts; bytes and flops are exact 64-bit counts.
 
 #include <compare>
 #include <cstdint>
@@ -48,7 +48,7 @@ using Seconds = Quantity<struct SecondsTag, double>;
 using Joules = Quantity<struct JoulesTag, double>;
 using Watts = Quantity<struct WattsTag, double>;
 
-/// To a multiple of `unit`, which is positive; the sum must fit.
+/// Rounds up to a multiple of `unit` > 0; `bytes` + `unit` must not overflow.
 constexpr Bytes rounded_up(Bytes bytes, Bytes unit) {
   return Bytes((bytes.value() + unit.value() - 1) / unit.value() * unit.value());
 }

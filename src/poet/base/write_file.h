@@ -5,12 +5,12 @@
 
 namespace poet {
 
-/// Writes beside the target and renames: never half a file. A link keeps pointing where it points, also where
-/// nothing is there yet; a pipe or a terminal is written to. Throws InputError when that fails.
+/// Writes a file atomically: to a temporary file beside it, which is renamed. Links are followed, dangling
+/// ones too; pipes and terminals are written to directly. Throws InputError if that fails.
 void write_file(const std::filesystem::path& file, const std::string& bytes);
 
-/// What the link `file`, or the last of a chain of links, points at, whether that is there or not; `file`
-/// where it is no link. Throws InputError for links in a circle.
+/// Returns the target of the link `file`, or of the last of a chain of links, whether it exists or not;
+/// `file` itself if it is no link. Throws InputError for circular links.
 [[nodiscard]] std::filesystem::path behind_links(std::filesystem::path file);
 
 }  // namespace poet

@@ -8,6 +8,7 @@
 #include "poet/baselines/checkmate_relaxation.h"
 #include "poet/baselines/retention.h"
 #include "poet/baselines/solved.h"
+#include "poet/plan/schedule/linearise.h"
 
 namespace poet {
 namespace {

@@ -22,7 +22,7 @@ struct GuidedRun {
 ///   is dropped. If it is accessed before it has left, it stays.
 /// - A page-in starts at the last op boundary that is not after its `fetch_start` on the log's clock, or at
 /// the
-///   first later one at which it fits without evicting anybody.
+///   first later one at which it fits without an eviction.
 /// - On access, what lies on storage is paged in and awaited, what was dropped is computed, recursively, with
 ///   operands locked. What such a computation brings back that is still to be read stays as long as there is
 ///   room (collective recomputation).

@@ -4,6 +4,7 @@
 
 #include "poet/baselines/retention.h"
 #include "poet/baselines/split_points.h"
+#include "poet/plan/schedule/linearise.h"
 
 namespace poet {
 namespace {

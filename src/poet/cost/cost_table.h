@@ -1,7 +1,7 @@
 #pragma once
 
-// What the optimiser and the verifier know of a device: per op and per value, in SI units. Everything above
-// (operator kinds, device profiles, rooflines) ends here.
+// The costs of ops and values on a device, in SI units: all that the optimiser and the verifier know of it.
+// They do not depend on operator kinds, device profiles or cost models.
 
 #include <optional>
 
@@ -23,17 +23,18 @@ struct TransferCost {
 };
 
 struct ValueCost {
-  // RAM that the value occupies; 0 for views and for what the user excluded from the budget. A resident
-  // persistent value's are part of CostTable::persistent.
+  // RAM that the value occupies; 0 for views and for values excluded from the budget. Bytes of resident
+  // persistent values are included in CostTable::persistent.
   Bytes bytes{};
   TransferCost page_out{};
   TransferCost page_in{};
 };
 
-/// Behind each row of a table on storage (Value::rows): when it was written, and a checksum.
+/// Bytes behind each row of a table on storage (Value::rows): the step in which it was written, and a
+/// checksum.
 inline constexpr Bytes kRowMark{16};
 
-/// Of an address in RAM: a power of two up to this one.
+/// The largest alignment of addresses in RAM; alignments are powers of two.
 inline constexpr Bytes kMostAlignment{4096};
 
 /// How transfers and idling behave; meaningful in device semantics only.
@@ -48,10 +49,11 @@ struct DeviceTiming {
 struct CostTable {
   IdVector<OpId, OpCost> ops;
   IdVector<ValueId, ValueCost> values;
-  Bytes persistent{};                     // resident parameters and optimiser state: in RAM at every instant
-  bool has_storage = true;                // false: nothing can be paged
-  std::optional<Bytes> storage_capacity;  // a step writes no more: every page-out needs a place of its own
-  Bytes alignment{1};                     // every address in RAM is a multiple of it; a power of two
+  Bytes persistent{};       // resident parameters and optimiser state: in RAM at every instant
+  bool has_storage = true;  // false: nothing can be paged
+  std::optional<Bytes>
+      storage_capacity;  // limit of bytes written per step: every page-out needs a place of its own
+  Bytes alignment{1};    // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};
 };
 

@@ -43,8 +43,9 @@ struct OpOverride {
   double spread = 0;  // of the measured runtime: median deviation from the median, relative to it
 };
 
-/// What ops of a kind take, fitted to measurements: per op, per plane and row of the first operand, per
-/// operation and per byte moved, added up. They replace the two rates below where no override does.
+/// Runtime model of a kind of op, fitted to measurements: the sum of a time per op, per plane and row of the
+/// first operand, per operation and per byte moved. Replaces the two rates of the profile unless an override
+/// applies.
 struct KindRates {
   std::string kind;
   bool depthwise =
@@ -70,20 +71,20 @@ struct DeviceProfile {
   std::vector<KindRates> rates;
   std::optional<TimeVariation> variation;  // absent: not known
   // JSON pointer -> "measured|datasheet|published|assumed: where from"; it holds for everything below the
-  // pointer. What has none is assumed.
+  // pointer. Figures without an origin are assumed.
   std::map<std::string, std::string> origins;
 };
 
-/// Reads and validates; InputError names the file, the field (JSON pointer) and the rule.
+/// Reads and validates a profile. Throws InputError naming the file, the field (JSON pointer) and the rule.
 [[nodiscard]] DeviceProfile read_device(const std::filesystem::path& file);
 [[nodiscard]] DeviceProfile device_from_json(const nlohmann::ordered_json& json, const std::string& place);
 [[nodiscard]] nlohmann::ordered_json to_json(const DeviceProfile& device);
 
-/// The profiles shipped in data/devices, sorted by name.
+/// Returns the profiles shipped in data/devices, sorted by name.
 [[nodiscard]] std::vector<DeviceProfile> shipped_devices();
 
-/// A shipped profile by name, or a profile file by path (anything that contains '/' or ends in ".json").
-/// Throws InputError listing the known names.
+/// Returns a shipped profile by name, or reads a profile from a path (text that contains '/' or ends in
+/// ".json"). Throws InputError listing the known names.
 [[nodiscard]] DeviceProfile find_device(const std::string& name_or_path);
 
 }  // namespace poet

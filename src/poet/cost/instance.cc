@@ -47,14 +47,14 @@ class Total {
   void add(const std::string& where, Bytes bytes) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(bytes_, bytes.value(), &sum)) {
-      throw InputError(where, "the bytes up to here add up to more than 64 bits can count");
+      throw InputError(where, "the sum of bytes up to here exceeds 64 bits");
     }
     bytes_ = sum;
   }
   void add(const std::string& where, double figure) {
     figure_ += figure;
     if (!std::isfinite(figure_))
-      throw InputError(where, "the costs up to here add up to more than a double can hold");
+      throw InputError(where, "the sum of costs up to here exceeds the range of a double");
   }
 
  private:

@@ -12,11 +12,11 @@ struct InstanceParts {
   nlohmann::ordered_json costs;  // the rest; fields of nodes, ops and values as one array each, null: absent
 };
 
-/// `instance` as to_json(Instance) gives it.
+/// Splits the JSON of to_json(Instance).
 [[nodiscard]] InstanceParts split_instance(const nlohmann::ordered_json& instance);
 
-/// The inverse, as instance_from_json takes it, which judges the contents. Throws InputError with `place`
-/// where the parts do not fit together.
+/// Merges the parts again for instance_from_json(), which validates the contents. Throws InputError with
+/// `place` if the parts do not fit together.
 [[nodiscard]] nlohmann::ordered_json merge_instance(const InstanceParts& parts, const std::string& place);
 
 }  // namespace poet

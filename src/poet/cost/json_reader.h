@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading JSON that people wrote: every diagnostic names the file, the place in it (a JSON pointer) and the
+// Reads JSON written by users: every diagnostic names the file, the place in it (a JSON pointer) and the
 // rule.
 
 #include <cstddef>
@@ -20,31 +20,30 @@ namespace poet {
 /// The largest byte count that a file may state: whole numbers up to here are exact in JSON and in a double.
 inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 
-/// The contents of a file. Throws InputError "FILE: cannot be read".
+/// Returns the contents of a file. Throws InputError "FILE: cannot be read".
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
 
-/// `text` as JSON. Throws InputError "PLACE: line L, column C: what is wrong" for anything that is not JSON,
-/// for numbers outside a double's range and for nesting deeper than 100. Of a repeated field the last one
-/// counts.
+/// Parses JSON. Throws InputError "PLACE: line L, column C: what is wrong" for malformed JSON, numbers
+/// outside a double's range and nesting deeper than 100. The last of repeated fields counts.
 [[nodiscard]] nlohmann::ordered_json parse_json(const std::string& text, const std::string& place);
 
-/// The reverse, on one line or indented, with what is not UTF-8 (names from files) replaced: JSON must be.
-/// Each source that calls parse() or dump() of the JSON library compiles the whole of them; these do so once.
+/// Returns JSON as text, on one line or indented, with invalid UTF-8 (in names from files) replaced. To be
+/// used instead of the library's parse() and dump(), which every source that calls them compiles anew.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
-/// parse_json(read_text_file(file), file); of a file that gzip has compressed, what is in it.
+/// Reads and parses a file, decompressing it if it is in gzip format.
 [[nodiscard]] nlohmann::ordered_json read_json_file(const std::filesystem::path& file);
 
-/// One value inside a JSON document, which it refers to and must not outlive. Every accessor throws
-/// InputError "FILE: /json/pointer: rule" when the value is not what is asked for.
+/// A value inside a JSON document, which must outlive it. Accessors throw InputError "FILE: /json/pointer:
+/// rule" if the value is not of the requested kind.
 class JsonField {
  public:
   JsonField(const nlohmann::ordered_json& json, std::string file) : json_(&json), file_(std::move(file)) {}
 
-  /// The document as `"FILE: /json/pointer"`, or `"FILE"` for its root.
+  /// Returns "FILE: /json/pointer", or "FILE" for the root.
   [[nodiscard]] std::string place() const;
   [[noreturn]] void fail(const std::string& rule) const;
-  /// fail() at the member `key`, whether it exists or not.
+  /// Calls fail() for the member `key`, whether it exists or not.
   [[noreturn]] void fail_at(std::string_view key, const std::string& rule) const;
 
   [[nodiscard]] bool has(std::string_view key) const;             // must be an object
@@ -54,16 +53,16 @@ class JsonField {
 
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] const std::string& text() const;
-  /// A string without control characters: what later messages may quote on one line.
+  /// A string without control characters, which messages may quote on one line.
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] double number() const;        // finite
   [[nodiscard]] double non_negative() const;  // finite and >= 0
   [[nodiscard]] double positive() const;      // finite and > 0
-  /// One of `names`, as it stands there; in the file it may be in another case.
+  /// Returns one of `names`, compared without case.
   [[nodiscard]] std::string one_of(const std::vector<std::string>& names) const;
   /// A number written without point or exponent, in [least, most].
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
-  /// The member "format", which says how the rest is to be read.
+  /// The member "format": the version of the format.
   [[nodiscard]] std::int64_t format(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] Bytes alignment() const;  // a power of two, 1 to 4096
   [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t least, std::int64_t most) const;
@@ -81,8 +80,8 @@ class JsonField {
   std::string pointer_;
 };
 
-/// `key` as one step of a JSON pointer (RFC 6901), control characters made visible so that messages stay one
-/// line.
+/// Returns `key` as one step of a JSON pointer (RFC 6901), with control characters escaped so that messages
+/// stay one line.
 [[nodiscard]] std::string pointer_step(std::string_view key);
 
 }  // namespace poet

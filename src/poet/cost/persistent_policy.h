@@ -4,9 +4,9 @@ namespace poet {
 
 /// Where parameters and optimiser state live.
 enum class PersistentPolicy {
-  automatic,  // each in RAM or at home on storage, as the plan decides
+  automatic,  // each in RAM or at home on storage; part of the plan
   resident,   // in RAM from step to step, charged to the budget
-  excluded,   // elsewhere (the paper's assumption), gradients as well: they cost the budget nothing
+  excluded,   // elsewhere, gradients as well (the paper's assumption); not charged to the budget
 };
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// How NumPy joins two shapes: aligned at their last axes, axes of size 1 (and missing ones) stretch.
+// NumPy's broadcasting: shapes are aligned at their last axes; axes of size 1 and missing ones stretch.
 
 #include <optional>
 
@@ -8,8 +8,7 @@
 
 namespace poet {
 
-/// The shape that `a` and `b` have in common when stretched; nothing when two axes differ and neither is 1.
-/// O(rank).
+/// Returns the shape to which `a` and `b` broadcast, or nullopt if two axes differ and neither is 1. O(rank).
 [[nodiscard]] std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 
 }  // namespace poet

@@ -17,19 +17,18 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
 
-  /// Data of the step, by an op that cannot be recomputed.
+  /// Adds data of the step, and the op that brings it, which cannot be recomputed.
   ValueId input(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  /// A weight with a name of its own, for operators to take in place of one that they would create: one that
-  /// several share, or one that is named by a file.
+  /// Adds a weight for operators to use instead of creating one (see bind()): one that several share, or that
+  /// a file names.
   ValueId parameter(const std::string& name, const Shape& shape,
                     Persistence persistence = Persistence::parameter);
-  /// Numbers that stay in RAM across steps and never train (to `differentiate` no more than running
-  /// statistics are), for any operator to read.
+  /// Adds a persistent tensor that is not trained, for any operator to read.
   ValueId constant(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  /// What an operator added later would create as `name` ("conv1.weight", "bn1.running_mean") is `existing`.
-  /// The operator throws InputError when it has another shape.
+  /// Makes operators that are added later use `existing` instead of creating `name` ("conv1.weight",
+  /// "bn1.running_mean"). They throw InputError if its shape differs.
   void bind(const std::string& name, ValueId existing);
-  /// A view with a layout made by the functions of strides.h from that of `x`.
+  /// Adds a view of `x` with a layout that functions of strides.h derived from that of `x`.
   ValueId view(const std::string& name, ValueId x, const StridedShape& as);
 
   [[nodiscard]] const Value& value(ValueId v) const;
@@ -37,21 +36,21 @@ class GraphBuilder {
   [[nodiscard]] DType dtype(ValueId v) const { return value(v).dtype; }
   [[nodiscard]] StridedShape layout(ValueId v) const { return strided_shape(value(v)); }
 
-  /// The graph, verified, in the time of verify(). The builder is empty afterwards.
+  /// Returns the verified graph and leaves the builder empty. Time as verify().
   [[nodiscard]] Graph finish();
 
   // What the functions of nn.h are made of. `op` is the name of the op that is being added.
   /// Throws InputError unless `v` is row-major, of this element type and (unless negative) this rank.
   void check_operand(const std::string& op, ValueId v, int rank = -1, DType dtype = DType::float32) const;
-  /// The element type of `v`. Throws InputError unless it is row-major.
+  /// Returns the element type of `v`. Throws InputError unless it is row-major.
   DType any_type(const std::string& op, ValueId v) const;
-  /// What is bound to `name`, or a new persistent value.
+  /// Returns the value bound to `name`, or a new persistent value.
   ValueId persistent(const std::string& op, const std::string& name, const Shape& shape,
                      Persistence persistence = Persistence::parameter);
-  /// A value that the op appended next writes.
+  /// Adds a value that the next appended op writes.
   ValueId output(const std::string& op, const std::string& name, StridedShape layout,
                  DType dtype = DType::float32, Persistence persistence = Persistence::activation);
-  /// Throws InputError where the op does not fit the schema of its kind.
+  /// Appends an op. Throws InputError if it does not fit the schema of its kind.
   Op& append(const std::string& name, const std::string& kind, Attributes attributes,
              std::vector<ValueId> inputs, std::vector<ValueId> outputs, std::vector<ValueId> updates = {});
   /// 0, 1, 2... for ops that draw random numbers.

@@ -1,7 +1,7 @@
 #pragma once
 
-// What scheduling needs to know of a graph: per op the distinct values it reads and writes (views resolved to
-// their storage, resident persistent values left out: they are always in RAM), and who uses a value.
+// The data flow that scheduling needs: the distinct values that each op reads and writes (views resolved to
+// their storage; without resident persistent values, which are always in RAM), and the users of each value.
 
 #include <vector>
 
@@ -21,12 +21,12 @@ struct Dataflow {
   std::vector<ValueId> transients;  // values that a schedule decides about, increasing; none is persistent
   std::vector<ValueId> paged;       // persistent values at home on storage, increasing
 
-  /// Whether a plan may move the value and give its RAM back.
+  /// Returns whether a plan may page the value and free its RAM.
   [[nodiscard]] bool movable(ValueId v) const { return producer[v].valid() || is_paged[v]; }
   IdVector<ValueId, char> is_paged;
 };
 
-/// O(ops + values + edges). `graph` must be verified.
+/// Returns the data flow of a verified graph. O(ops + values + edges).
 [[nodiscard]] Dataflow dataflow(const Graph& graph);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the builder speaks of ops and shapes when it refuses something. For builder.cc, nn/ and autodiff.
+// Texts and checks for the diagnostics of builder.cc, nn/ and autodiff.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +20,7 @@ inline std::string place(const std::string& op) { return fmt::format("op '{}'", 
 
 inline std::string text(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
-/// Throws InputError when 64 bits cannot count them.
+/// Returns the bytes. Throws InputError if they overflow 64 bits.
 inline Bytes checked_bytes(const std::string& op, const Shape& shape, DType dtype) {
   try {
     return byte_count(shape, dtype);
@@ -33,14 +33,14 @@ inline void check_positive(const std::string& op, const char* what, std::int64_t
   if (number < 1) throw InputError(place(op), fmt::format("{} must be positive, not {}", what, number));
 }
 
-/// `axis`, counted from 0, of `shape`. Throws InputError when there is none.
+/// Returns `axis`, counted from 0. Throws InputError if `shape` has no such axis.
 inline std::size_t checked_axis(const std::string& op, std::int64_t axis, const Shape& shape) {
   if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size()))
     throw InputError(place(op), fmt::format("{} has no axis {}", text(shape), axis));
   return static_cast<std::size_t>(axis);
 }
 
-/// The shape that both broadcast to. Throws InputError when there is none.
+/// Returns the shape to which both broadcast. Throws InputError if there is none.
 inline Shape stretched(const std::string& op, const Shape& a, const Shape& b) {
   const std::optional<Shape> to = broadcast_shape(a, b);
   if (!to)

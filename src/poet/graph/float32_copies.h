@@ -1,7 +1,7 @@
 #pragma once
 
-// Operators compute with float32. Where operands are stored as bfloat16, a kernel works on float32 copies in
-// its workspace, and results are rounded into their places.
+// Operators compute in float32. For operands stored as bfloat16 a kernel works on float32 copies in its
+// workspace, and its results are rounded to bfloat16.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace poet {
 
-/// What operators work on: a value's bytes, in float32 where it is stored as bfloat16.
+/// Returns the bytes that operators work on: those of the value, or of its float32 copy if it is stored as
+/// bfloat16.
 [[nodiscard]] Bytes bytes_in_float32(const Value& value);
 
-/// Whether the op's kernel needs such copies: an op that only moves elements does not.
+/// Returns whether the op's kernel needs float32 copies; ops that only move elements do not.
 [[nodiscard]] bool needs_float32_copies(const Graph& graph, OpId op);
 
-/// The op alone, with float32 in the place of bfloat16: what its kernel is made for.
+/// The op alone, with float32 instead of bfloat16: the op that its kernel is made for.
 struct Float32Op {
   Graph graph;
   OpId op;
 };
 [[nodiscard]] Float32Op in_float32(const Graph& graph, OpId op);
 
-/// Where the copies lie in the workspace.
+/// The layout of the copies in the workspace.
 struct Float32Copies {
   struct Copy {
     std::size_t operand;     // position in the op's inputs, or in its outputs
@@ -37,8 +38,9 @@ struct Float32Copies {
   Bytes bytes;                 // of all of them
 };
 
-/// 4 bytes for each element that is stored as bfloat16, each copy's rounded up to `alignment`; a result has
-/// the place of an operand that may be overwritten. Of an op that needs no copies: none. O(operands).
+/// Returns the copies: 4 bytes per element that is stored as bfloat16, each copy rounded up to `alignment`; a
+/// result shares the place of an operand that may be overwritten. Empty for ops that need no copies.
+/// O(operands).
 [[nodiscard]] Float32Copies float32_copies(const Graph& graph, OpId op, Bytes alignment = Bytes(4));
 
 }  // namespace poet

@@ -23,32 +23,32 @@ namespace poet {
 enum class Pass { forward, backward, update };
 
 enum class Persistence {
-  activation,  // lives and dies inside the step: activations and gradients with respect to them
+  activation,  // live within one step: activations and gradients with respect to them
   input,       // data of the step (batch, targets); produced by an `input` op that cannot be recomputed
-  parameter,   // trained weights: in RAM across steps
-  parameter_gradient,  // born by a weight gradient, dead after the update
-  optimizer_state,     // momentum, Adam moments, BatchNorm running statistics: in RAM across steps
+  parameter,   // trained weights; kept from step to step
+  parameter_gradient,  // from a weight gradient op to the update
+  optimizer_state,     // momentum, Adam moments, BatchNorm running statistics; kept from step to step
 };
 
-/// bfloat16 is a way to store: a float32 without its last 16 bits. Operators compute with float32 whatever
-/// their operands are stored as, and round what they store. Activations alone may be bfloat16.
+/// bfloat16 is a storage format: a float32 without its last 16 bits. Operators always compute in float32 and
+/// round the results that they store. Only activations may be bfloat16.
 enum class DType { float32, int32, int64, uint8, bfloat16 };
 
 using Shape = std::vector<std::int64_t>;
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
 using Attributes = std::map<std::string, Attribute>;
 
-/// What a value is of a tensor that exists in parts only (split/split.h).
+/// The part of a tensor that a value holds; the tensor exists in parts only (split/split.h).
 struct Part {
   std::string tensor;  // its name
   Shape shape;         // of the whole
   Shape begin;         // the first element along every axis; Value::shape says how many there are
 };
 
-/// What a paged parameter is of a table that is never in RAM as a whole (split/indexed.h): the rows that an
-/// input of the step names. Row i is the one that element i of the input names, where no element before it
-/// names the same; else it is of no use, and zero where it is paged in. The value's own shape has a row per
-/// element, and a part of it is a part of that shape; its tensor is the table.
+/// The rows of a table that a paged parameter holds; the table is never in RAM as a whole (split/indexed.h).
+/// An input of the step has their indices: row i of the value is the row of the table with index i of the
+/// input, if no earlier index is the same; else it is unused, and zero after a page-in. The value's shape has
+/// a row per index, and a part of the value is a part of that shape; its tensor is the table.
 struct Rows {
   std::string table;    // its name
   std::string indices;  // name of the input's tensor, int32
@@ -62,14 +62,14 @@ struct Value {
   DType dtype = DType::float32;
   Bytes bytes{};     // of this value; an alias has its storage's bytes but occupies none of its own
   OpId producer;     // invalid for persistent values (in RAM before the step starts)
-  ValueId alias_of;  // valid for views: the value whose storage this one shares
+  ValueId alias_of;  // valid for views: the value whose storage they share
   Persistence persistence = Persistence::activation;
-  bool paged = false;  // of a persistent value: at home on storage, in RAM only while a plan keeps it there
-  std::optional<Part> part{};
-  std::optional<Rows> rows{};
+  bool paged = false;  // persistent values: at home on storage, in RAM only while a plan keeps it there
+  std::optional<Part> part{};  // absent: a whole tensor
+  std::optional<Rows> rows{};  // absent: no rows of a table
 };
 
-/// The tensor's name and shape: the value's own unless it is a part of one.
+/// Return the tensor's name and shape: the value's own unless it is a part.
 [[nodiscard]] inline const std::string& tensor_name(const Value& value) {
   return value.part ? value.part->tensor : value.name;
 }
@@ -85,7 +85,7 @@ struct Op {
   std::vector<ValueId> inputs;  // in the operator's order; may name views and persistent values, may repeat
   std::vector<ValueId> outputs;
   std::vector<ValueId> updates;  // persistent values this op changes in place
-  bool recomputable = true;      // false: side effect (update) or no way to do it again (input)
+  bool recomputable = true;      // false: has a side effect (update) or cannot be repeated (input)
 };
 
 struct Graph {
@@ -98,40 +98,40 @@ struct Graph {
   return p == Persistence::parameter || p == Persistence::optimizer_state;
 }
 
-/// In RAM from step to step.
+/// Returns whether the value stays in RAM from step to step.
 [[nodiscard]] inline bool is_resident(const Value& value) {
   return is_persistent(value.persistence) && !value.paged;
 }
 
-/// 1 for the empty shape. Throws InputError when a dimension is negative or the product overflows.
+/// Returns the number of elements, 1 for the empty shape. Throws InputError if a dimension is negative or the
+/// product overflows.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);
 [[nodiscard]] Bytes size_of(DType dtype);
-/// What operators compute with: float32 for bfloat16, else the type itself.
+/// Returns the type that operators compute in: float32 for bfloat16, else the type itself.
 [[nodiscard]] constexpr DType computed_as(DType dtype) {
   return dtype == DType::bfloat16 ? DType::float32 : dtype;
 }
-/// shape's elements times the size of dtype. Throws InputError when a dimension is negative or the product
-/// overflows.
+/// Returns the bytes of a tensor. Throws InputError if a dimension is negative or the product overflows.
 [[nodiscard]] Bytes byte_count(const Shape& shape, DType dtype);
 
-/// The value whose storage `v` occupies: follows alias_of to its end.
+/// Returns the value whose storage `v` occupies: follows alias_of to its end.
 [[nodiscard]] ValueId storage(const Graph& graph, ValueId v);
-/// storage() of every value, in O(values). Throws InputError when an alias names no value or views form a
-/// cycle.
+/// Returns storage() of every value. Throws InputError if an alias names no value or views form a cycle.
+/// O(values).
 [[nodiscard]] IdVector<ValueId, ValueId> storages(const Graph& graph);
 
-/// Checks the model's promises and throws InputError naming the op or value that breaks one: ids in range,
-/// topological order, one producer per value and the producer lists it, no alias cycles, non-negative bytes,
-/// only persistent values updated, every reader of a persistent value before its update, ops with side
+/// Checks the invariants of a graph and throws InputError naming the op or value that violates one: ids in
+/// range, topological order, one producer per value and the producer lists it, no alias cycles, non-negative
+/// bytes, only persistent values updated, every reader of a persistent value before its update, ops with side
 /// effects not recomputable, only persistent values that are no views `paged`, rows of a table only paged
-/// parameters of two axes whose input is there. Also: a value that is neither
-/// persistent nor a view has a producer, persistent values and views have none; a view has the bytes, the
-/// element type and the persistence of its storage; only activations are bfloat16; what produces an input
-/// cannot be recomputed; a persistent value is updated by one op at most; all sizes together fit 64 bits.
-/// Last, every op fits its operator's schema (operators/schema.h). O(ops + values + edges).
+/// parameters of two axes whose input is there. Also: a value that is neither persistent nor a view has a
+/// producer, persistent values and views have none; a view has the bytes, the element type and the
+/// persistence of its storage; only activations are bfloat16; what produces an input cannot be recomputed; a
+/// persistent value is updated by one op at most; all sizes together fit 64 bits. Last, every op fits its
+/// operator's schema (operators/schema.h). O(ops + values + edges).
 void verify(const Graph& graph);
 
-/// verify(), then the graph itself, so that stages compose: `differentiate(verified(forward))`.
+/// Verifies and returns the graph, so that stages compose: `differentiate(verified(forward))`.
 [[nodiscard]] Graph verified(Graph graph);
 
 [[nodiscard]] const char* to_string(Pass pass);

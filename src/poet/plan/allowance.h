@@ -1,6 +1,6 @@
 #pragma once
 
-// What device and limits together allow a plan, and the least that any plan needs.
+// What device and limits allow a plan, and lower bounds on what any plan needs.
 
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// RAM that one op needs while it runs, whatever the plan.
+/// The RAM that an op needs while it runs, under any plan.
 struct WorkingSet {
   Bytes values{};     // its operands and results; in device semantics one operand less where the first result
                       // may be written over it
@@ -18,11 +18,11 @@ struct WorkingSet {
 
   [[nodiscard]] Bytes bytes() const { return values + workspace; }
 };
-/// `overwritable`: overwritable_operands() of the op.
+/// `overwritable` are the op's overwritable_operands().
 [[nodiscard]] WorkingSet working_set(const CostTable& costs, const Dataflow& flow, OpId op,
                                      const std::vector<ValueId>& overwritable, Semantics semantics);
 
-/// No plan needs less RAM: what is persistent and the largest working set.
+/// A lower bound on the RAM of any plan: persistent bytes and the largest working set.
 struct RamFloor {
   Bytes persistent{};
   WorkingSet largest;
@@ -34,14 +34,14 @@ struct RamFloor {
 /// O(ops + edges).
 [[nodiscard]] RamFloor ram_floor(const Instance& instance, Semantics semantics);
 
-/// What the RAM budget leaves for values and workspace; negative where what is persistent exceeds it.
+/// Returns the RAM left for transient values and workspace; negative if persistent bytes exceed the budget.
 [[nodiscard]] inline Bytes transient_budget(const CostTable& costs, const Limits& limits) {
   return limits.ram_budget - costs.persistent;
 }
 
-/// Bytes that a step may write to storage: max_bytes_written, and no more than the storage holds, because a
-/// value is paged out at most once and every page-out needs a place of its own. Absent: no limit that could
-/// matter, as where all values together fit. O(values).
+/// Returns the bytes that a step may write to storage: the lesser of max_bytes_written and the storage's
+/// capacity, since every page-out needs a place of its own. Returns nullopt if no plan could exceed the
+/// limit, as all values fit together. O(values).
 [[nodiscard]] std::optional<Bytes> write_limit(const CostTable& costs, const Limits& limits);
 
 }  // namespace poet

@@ -9,7 +9,7 @@
 
 namespace poet {
 
-/// Whose RAM and time rules apply (docs/formulation.md, section 1).
+/// The rules of RAM and time that apply (docs/formulation.md, section 1).
 enum class Semantics {
   published,  // the paper's: a page-in costs energy, no time, and takes RAM from the next stage on
   staged,     // as published, but a transfer's bytes are in RAM during the whole stage
@@ -25,10 +25,10 @@ struct Limits {
   std::optional<Bytes> max_bytes_written;  // wear: bytes paged out per step; see also write_limit()
 };
 
-/// A step may take this part longer than its deadline: sums of seconds are not exact.
+/// Relative tolerance of deadlines, since sums of seconds are not exact.
 inline constexpr double kDeadlineTolerance = 1e-9;
 
-/// The latest end of a step that counts as within `deadline`.
+/// Returns the latest end of a step that counts as within `deadline`.
 template <class Time>
 [[nodiscard]] constexpr Time latest_end(Time deadline) {
   return (1 + kDeadlineTolerance) * deadline;

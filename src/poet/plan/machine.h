@@ -1,23 +1,24 @@
 #pragma once
 
-// The planner's one interpreter of steps: what lies in RAM, what is on the channel, what time it is, in the
-// semantics asked for. The verifier has its own on purpose (poet/verify).
+// The planner's interpreter of steps: tracks RAM, the channel and the time in the given semantics. The
+// verifier deliberately has its own (poet/verify).
 
 #include <deque>
 #include <vector>
 
+#include "poet/cost/instance.h"
 #include "poet/graph/dataflow.h"
 #include "poet/plan/plan.h"
 #include "poet/plan/timing/device_clock.h"
 
 namespace poet {
 
-/// Whether transfers run beside compute until a step waits for them.
+/// Returns whether transfers overlap with compute until a step waits for them.
 [[nodiscard]] inline bool has_waits(const Instance& instance, Semantics semantics) {
   return semantics == Semantics::device && instance.costs.timing.concurrent;
 }
 
-/// Takes the steps of a plan one after the other, also of a plan that the verifier would reject. The RAM of a
+/// Executes the steps of a plan one after the other, even if the verifier would reject it. The RAM of a
 /// transfer belongs to the channel until the plan knows that the transfer has ended: after a wait for it or
 /// for a later one; where transfers take no time beside compute, at once; in staged semantics after the next
 /// first computation. `instance` and `flow`, its data flow, must outlive the machine. Every member function
@@ -31,15 +32,15 @@ class Machine {
     double end;
   };
 
-  /// The values that the plan has to wait for before it may take the step, in the order of their waits:
-  /// operands still arriving, results and memory to be given back that the channel still moves. Empty where
-  /// there are no waits. Valid until the next call.
+  /// Returns the values that the plan must wait for before the step, in the order of their waits: operands
+  /// still arriving, and results or freed memory that the channel still transfers. Empty if there are no
+  /// waits. Valid until the next call.
   const std::vector<ValueId>& awaited_by(const Step& step);
   /// The operand over which step i of the plan, a computation that is taken next, writes its first result;
   /// invalid: none. It dies with the op: the plan frees it right after the step, and nothing moves it.
   [[nodiscard]] ValueId overwritten_by(const Plan& plan, std::size_t i) const;
-  /// Takes the step, and gives the values that are not moving any more since then. Valid until the next call.
-  /// `overwritten`: as overwritten_by() gives it, where level() is to be known.
+  /// Executes the step and returns the values whose transfers it completes. Valid until the next call.
+  /// `overwritten` is the result of overwritten_by(), needed for level() only.
   const std::vector<ValueId>& take(const Step& step, ValueId overwritten = ValueId());
 
   [[nodiscard]] bool in_ram(ValueId v) const { return in_ram_[v] != 0; }
@@ -50,11 +51,11 @@ class Machine {
   /// Transfers that are not known to have ended, in the channel's order.
   [[nodiscard]] const std::deque<UnderWay>& under_way() const { return under_way_; }
 
-  /// Transient bytes in RAM; and at the most during the last step: in device semantics with workspace, and an
-  /// operand and the result written over it counted once.
+  /// Transient bytes in RAM, and their peak during the last step: in device semantics including workspace,
+  /// with an operand and the result written over it counted once.
   [[nodiscard]] Bytes ram() const { return ram_; }
   [[nodiscard]] Bytes level() const { return level_; }
-  /// When the last step happened: of a transfer on the channel, of others on the compute engine.
+  /// The interval of the last step: of a transfer on the channel, of others on the compute engine.
   [[nodiscard]] TransferInterval when() const { return when_; }
   /// Outside device semantics only computations take time.
   [[nodiscard]] const DeviceClock& clock() const { return clock_; }

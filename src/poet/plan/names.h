@@ -1,6 +1,6 @@
 #pragma once
 
-// How messages and pictures call ops and values.
+// Names of ops and values in messages and pictures.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace poet {
 
-/// The name, or "op 7" / "value 7" where there is none (also for an id that the graph does not have).
+/// Returns the name, or "op 7" / "value 7" if it has none or the graph has no such id.
 [[nodiscard]] std::string name_of(const Graph& graph, OpId op);
 [[nodiscard]] std::string name_of(const Graph& graph, ValueId value);
 

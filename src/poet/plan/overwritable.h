@@ -1,6 +1,7 @@
 #pragma once
 
-// What a result may be written over, for planner and optimiser. The verifier reads it off the graph itself.
+// The operands over which a result may be written, for planner and optimiser. The verifier determines them
+// itself.
 
 #include <vector>
 

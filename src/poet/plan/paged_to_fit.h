@@ -1,6 +1,6 @@
 #pragma once
 
-// As few persistent values on storage as the largest ops need.
+// Selects persistent values to page so that the largest ops fit into RAM.
 
 #include <optional>
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace poet {
 
-/// Persistent values to page so that every op fits into `ram`, increasing: those that the ops which do not
-/// fit do not use, as those of an op are in RAM with it wherever they live. Greedy, from the op that lacks
-/// most: of the values below what it lacks the largest, if that is half of it at least; else the smallest of
-/// the others. Nothing where that ends without a fit. Device semantics. O((ops + values + edges) log ops).
+/// Returns persistent values, in ascending order, to page so that every op fits into `ram`. For an op that
+/// does not fit these are values that it does not use, as those it uses are in RAM with it in any case.
+/// Greedy, from the op with the largest deficit: the largest value below the deficit, if it is at least half
+/// of it; else the smallest of the others. Returns nullopt if that does not succeed. Device semantics. O((ops
+/// + values + edges) log ops).
 [[nodiscard]] std::optional<std::vector<ValueId>> paged_to_fit(const Instance& instance, Bytes ram);
 
 }  // namespace poet

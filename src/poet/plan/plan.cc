@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "poet/base/error.h"
+#include "poet/cost/instance.h"
 #include "poet/plan/names.h"
 
 namespace poet {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Charts of characters: RAM over time, and lanes of what is busy when.
+// Charts of characters: RAM over time, and lanes of compute and storage.
 
 #include <string>
 #include <vector>
@@ -11,21 +11,21 @@
 namespace poet {
 
 struct ChartOptions {
-  int margin = 14;      // columns for what stands left of the chart
+  int margin = 14;      // columns left of the chart
   int columns = 86;     // of the chart itself
   bool unicode = true;  // false: ASCII
   Axis axis = Axis::time;
 };
 
-/// RAM, each column the most of its stretch of time, in eighths of a line where Unicode has them. The budget
-/// is a line of its own between two others; if it is far above all use, a remark instead. Then the axis of
-/// time and the place of the peak. Every line ends in a newline. Needs at least one replayed step.
+/// Returns a chart of RAM: each column shows the maximum of its interval, with Unicode in eighths of a line.
+/// The budget is a separate line between two others, or a remark if it is far above the peak. The time axis
+/// and the position of the peak follow. Every line ends in a newline. There must be a replayed step.
 [[nodiscard]] std::string memory_chart(const Picture& picture, const History& history,
                                        const ChartOptions& options);
 
-/// One letter per column: what took most of it. Compute: F, B, U the first computations of the passes, R
-/// recomputed, r where recomputing took less than the most, w waiting for storage. Storage: o page-out, i
-/// page-in, x both; shown however short they are.
+/// Returns lanes with a letter per column, for the action that took most of it. Compute: F, B, U the first
+/// computations of the passes, R recomputed, r recomputed for less than that, w waiting for storage. Storage:
+/// o page-out, i page-in, x both; shown however short they are.
 [[nodiscard]] std::string lanes(const Picture& picture, const History& history, const ChartOptions& options);
 
 }  // namespace poet

@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// Curves of one style are one thing in every panel and have one place in the legend.
+/// Curves of one style share an entry of the legend in all panels.
 struct CurveStyle {
   std::string title;
   std::string colour;  // "#0072b2"
@@ -47,7 +47,7 @@ struct CurvePanels {
   int columns = 3;
 };
 
-/// The whole gnuplot script, its data inline. Same panels, same bytes.
+/// Returns the gnuplot script with inline data. Deterministic.
 [[nodiscard]] std::string curves_script(const CurvePanels& panels, FigureFormat format,
                                         const std::string& output);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a schedule decides about each value, and what the alternatives would have cost.
+// A schedule's decision on each value (keep, page or recompute), and the costs of the alternatives.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace poet {
 
-/// What a plan may do to save RAM.
+/// The mechanisms that a plan may use to save RAM.
 struct Remedies {
   bool paging = true;
   bool rematerialization = true;
@@ -24,40 +24,39 @@ struct ValueDecision {
   Bytes bytes{};
   int page_outs = 0;
   int page_ins = 0;
-  int recomputations = 0;  // of its producer, in stages that did not start with the value in RAM
-  /// Its op was recomputed for the sake of another result each time: keeping or paging this one would save
+  int recomputations = 0;  // of its producer, in stages at whose start the value was not in RAM
+  /// Each recomputation of its op was needed for another result: keeping or paging this one would save
   /// nothing.
   bool by_product = false;
-  /// On its transfers, and on recomputations of which it is not a by-product.
+  /// Energy of its transfers, and of recomputations of which it is not a by-product.
   Joules spent{};
   std::optional<Joules> page_cost;  // once out and once in; absent without storage
   std::optional<Joules>
-      recompute_cost;  // of its producer, inputs at hand; absent when that must not run twice
-  std::optional<Joules> page_all_cost;  // of all that its recomputation brings back, once out and once in
-  OpId gone_from;  // longest stretch without a copy in RAM between its uses: the first op it misses
-  OpId back_at;    // and the op for whose stage it is there again; both invalid when never gone
+      recompute_cost;  // of its producer, with inputs in RAM; absent if it is not recomputable
+  std::optional<Joules> page_all_cost;  // of all results of its recomputation, once out and once in
+  OpId gone_from;                       // longest interval between uses without a copy in RAM: its first op
+  OpId back_at;  // and the op at whose stage it is in RAM again; both invalid if always in RAM
 
   [[nodiscard]] bool kept() const { return page_ins == 0 && page_outs == 0 && recomputations == 0; }
 };
 
-/// One per transient value with bytes, in order of values. `schedule` must be valid. O(stages * values +
-/// recomputations * edges).
+/// Returns the decision on each transient value with bytes, in order of values. `schedule` must be valid.
+/// O(stages * values + recomputations * edges).
 [[nodiscard]] std::vector<ValueDecision> decisions(const Instance& instance, const Schedule& schedule,
                                                    Semantics semantics);
 
-/// The same of a valid plan's stages, as stages_of() tells them; what a plan does with values that live on
-/// storage is told by residences().
+/// The same for the stages_of() of a valid plan; for values at home on storage see residences().
 [[nodiscard]] std::vector<ValueDecision> decisions(const Instance& instance, const Plan& plan,
                                                    Semantics semantics);
 
-/// Most energy first, then most bytes.
+/// Sorts by energy, then by bytes, both descending.
 void sort_by_importance(std::vector<ValueDecision>& decisions);
 
-/// "paged", "recomputed", "paged and recomputed" or "kept".
+/// Returns "paged", "recomputed", "paged and recomputed" or "kept".
 [[nodiscard]] std::string treatment(const ValueDecision& decision);
 
-/// In a few words why, as far as the costs of this value and the remedies that the plan was free to use tell:
-/// "paging is 8.3x cheaper".
+/// Returns a short reason, derived from the costs of this value and the mechanisms that the plan was allowed
+/// to use: "paging is 8.3x cheaper".
 [[nodiscard]] std::string reason(const ValueDecision& decision, const Remedies& remedies = {});
 
 }  // namespace poet

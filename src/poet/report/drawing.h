@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures into files: what every gnuplot script of ours goes through.
+// Writes the figures that gnuplot scripts draw.
 
 #include <filesystem>
 #include <functional>
@@ -10,14 +10,14 @@ namespace poet {
 
 enum class FigureFormat { svg, png, pdf };
 
-/// Whether the name ends in .svg, .png, .pdf or .gp.
+/// Returns whether the name ends in .svg, .png, .pdf or .gp.
 [[nodiscard]] bool is_figure(const std::filesystem::path& file);
 
-/// The script that draws in that format into a file of that name.
+/// Returns the script that draws in `format` into the file `output`.
 using ScriptOf = std::function<std::string(FigureFormat format, const std::string& output)>;
 
-/// The figure, or for .gp the script. Throws InputError when gnuplot is missing or fails, or the file cannot
-/// be written.
+/// Writes the figure, or for .gp the script. Throws InputError if gnuplot is missing or fails, or the file
+/// cannot be written.
 void write_drawing(const std::filesystem::path& file, const ScriptOf& script_of);
 
 }  // namespace poet

@@ -1,7 +1,6 @@
 #pragma once
 
-// What steps are expected to take where the device profile says how times vary, as people and programs read
-// it.
+// Expected times of steps, for device profiles that state the variation of times.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -11,10 +10,11 @@
 
 namespace poet {
 
-/// One sentence: runtime, waiting for storage and, with a deadline, the share of the steps that meet it.
+/// Returns a sentence: runtime, time stalled on storage and, with a deadline, the share of steps that meet
+/// it.
 [[nodiscard]] std::string expected_text(const SimulatedSteps& expected, std::optional<Seconds> deadline);
 
-/// The same as an object; `on_time` is null without a deadline.
+/// Returns the same as JSON; `on_time` is null without a deadline.
 [[nodiscard]] nlohmann::ordered_json expected_json(const SimulatedSteps& expected,
                                                    std::optional<Seconds> deadline);
 

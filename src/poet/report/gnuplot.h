@@ -4,16 +4,16 @@
 
 namespace poet {
 
-/// Whether there is a gnuplot to run.
+/// Returns whether gnuplot is installed.
 [[nodiscard]] bool has_gnuplot();
 
-/// Runs gnuplot on the script, in a process of its own and without a shell, the user's settings left aside,
-/// and returns the bytes of the file that the script is to write as "figure" into the current folder, which
-/// is a temporary one. Throws InputError when there is no gnuplot or it fails.
+/// Runs gnuplot on the script without a shell or the user's settings and returns the file "figure" that the
+/// script writes into the current folder, which is temporary. Throws InputError if gnuplot is missing or
+/// fails.
 [[nodiscard]] std::string run_gnuplot(const std::string& script);
 
-/// `text` as a string of gnuplot's in double quotes, in which nothing is expanded: neither commands in
-/// backquotes nor macros nor escapes. In an svg it is text: "]]>" gets a space.
+/// Returns `text` as a double-quoted gnuplot string without expansion of backquotes, macros or escapes. A
+/// space is inserted into "]]>", which would end a CDATA section of an svg.
 [[nodiscard]] std::string gnuplot_string(const std::string& text);
 
 }  // namespace poet

@@ -1,7 +1,7 @@
 #pragma once
 
-// A plan as pictures tell it: which value was in RAM from when to when, what ran and what moved. Derived from
-// the steps that the verifier replayed and from the times that it gave them.
+// The history of a plan for pictures: live ranges of values, computations and transfers, derived from the
+// steps that the verifier replayed and their times.
 
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@ namespace poet {
 
 enum class Axis { time, step };
 
-/// home, load: page-outs and page-ins of persistent values that live on storage.
+/// home, load: page-outs and page-ins of persistent values at home on storage.
 enum class Action { compute, recompute, page_out, page_in, wait, home, load };
 inline constexpr std::size_t kActions = 7;
 
@@ -35,17 +35,17 @@ struct Event {
 /// One allocation of a value.
 struct LiveInterval {
   ValueId value;
-  Action from = Action::compute;  // or recompute, page_in or load: how it got there
-  std::size_t begin = 0;          // the step that takes the memory
-  std::size_t end = 0;            // the step that gives it back; the number of replayed steps if none does
+  Action from = Action::compute;  // or recompute, page_in or load: the action that allocated it
+  std::size_t begin = 0;          // the step that allocates it
+  std::size_t end = 0;            // the step that frees it; the number of replayed steps if none does
 };
 
 struct History {
-  std::vector<Event> events;       // in order of steps; waits that took no time are left out
+  std::vector<Event> events;       // in order of steps, without waits that took no time
   std::vector<LiveInterval> live;  // by begin
   std::vector<Bytes> loaded;       // persistent values from storage in RAM while each step runs
-  std::size_t steps = 0;           // that were replayed; all of them unless a rule was violated
-  Trace::Interval whole;           // seconds, from 0 to the last thing that happened
+  std::size_t steps = 0;           // replayed; all unless a rule was violated
+  Trace::Interval whole;           // seconds, from 0 to the end of the last event
   double computing = 0;            // seconds
   double transferring = 0;         // seconds of the channel, waking up included
   std::size_t peak_step = 0;       // the first at which RAM is highest
@@ -55,7 +55,7 @@ struct History {
 /// O(steps + edges).
 [[nodiscard]] History history_of(const Picture& picture);
 
-/// Moments of a picture on its axis: seconds, or numbers of steps. Step k takes the place from k to k + 1.
+/// Positions on a picture's axis: seconds, or numbers of steps, where step k extends from k to k + 1.
 class Scale {
  public:
   Scale(const Trace& trace, const History& history, Axis axis)
@@ -63,8 +63,8 @@ class Scale {
 
   [[nodiscard]] double begin(std::size_t step) const;  // also of the step after the last
   [[nodiscard]] double end(std::size_t step) const;
-  /// An event's place. On the axis of steps a transfer reaches from the step that issues it to the one during
-  /// which it ends.
+  /// Returns the interval of an event. On the axis of steps a transfer extends from the step that issues it
+  /// to the one during which it ends.
   [[nodiscard]] Trace::Interval place(const Event& event) const;
   [[nodiscard]] double length() const;
 
@@ -76,14 +76,14 @@ class Scale {
   const Axis axis_;
 };
 
-/// What is wrong with the plan or, if nothing, with its addresses; empty when nothing is.
+/// Returns the rule violated by the plan or else by its addresses; empty if both are valid.
 [[nodiscard]] std::string breach_of(const Picture& picture);
 
-/// "resnet18_cifar on m4", or what the instance has of it.
+/// Returns "resnet18_cifar on m4", or the part of it that the instance has.
 [[nodiscard]] std::string subject_of(const Instance& instance);
 
-/// Valid UTF-8 in one line without control characters: names come from files. What is not is a "?"; longer
-/// texts than `longest` characters have "..." at their end.
+/// Returns `text` (names come from files) as valid UTF-8 on one line without control characters; invalid
+/// bytes become "?". Text longer than `longest` characters is truncated with "...".
 [[nodiscard]] std::string printable(const std::string& text, std::size_t longest);
 /// The same of the name of an op or value, shortened as layer_name() does, with an ellipsis or, in ASCII,
 /// "~".

@@ -13,6 +13,7 @@
 #include "poet/plan/file/plan_family.h"
 #include "poet/plan/file/schedule_json.h"
 #include "poet/plan/layout/layout.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/report/minute.h"
 

@@ -21,26 +21,26 @@ class Page {
   static constexpr double kFont = 9;  // 6.75 pt
   static constexpr double kSmallFont = 7.5;
 
-  /// `left`: where the axes are, with room for their numbers or names beside them.
+  /// `left` is the position of the y axes; their numbers or names are to its left.
   Page(FigureFormat format, double left);
 
-  /// Centred at the top, broken where they are too long; five lines at most.
+  /// Adds centred lines at the top, wrapped if too long; at most five lines.
   void title(const std::vector<std::string>& lines);
 
-  /// A new panel below the last: its letter and legend in a row of their own, then axes of this height. What
-  /// follows is about this panel.
+  /// Begins a new panel below the last: a row with its letter and legend, then axes of this height. Later
+  /// calls refer to this panel.
   void panel(const char* letter, const std::vector<LegendEntry>& legend, double height);
   void y_name(const std::string& name);
-  /// A range with marks at some four round numbers.
+  /// Sets the range, with tics at about four round numbers.
   void y_range(double from, double to);
   /// Commands, each with its newline.
   void set(const std::string& commands) { panels_.back().settings += commands; }
-  /// One element of the panel's plot command.
+  /// Adds an element to the panel's plot command.
   void plot(const std::string& element) { panels_.back().plots.push_back(element); }
   /// A dashed line across.
   void level(double height, const char* name);
 
-  /// Rows of numbers that plots call $NAME.
+  /// Defines the data block $NAME for plots.
   void data(const std::string& name, const std::string& rows) {
     data_ += "$" + name + " << EOD\n" + rows + "EOD\n";
   }
@@ -48,7 +48,7 @@ class Page {
   [[nodiscard]] double line_width(double width) const { return width * dots_; }
   [[nodiscard]] std::string font(double size) const;
 
-  /// Everything. The x axes, all from 0 to `x_to`, are named below the last panel.
+  /// Returns the complete script. The x axes, all from 0 to `x_to`, are labelled below the last panel.
   [[nodiscard]] std::string script(const std::string& output, const std::string& x_name, double x_to) const;
 
  private:

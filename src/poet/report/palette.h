@@ -1,6 +1,6 @@
 #pragma once
 
-// Okabe and Ito's colours, which colour-blind people tell apart.
+// Okabe and Ito's colours, which are safe for colour-blind readers.
 
 namespace poet {
 

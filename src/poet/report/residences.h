@@ -1,6 +1,6 @@
 #pragma once
 
-// Which parameters and optimiser state live on storage, which in RAM from step to step, and why.
+// Where parameters and optimiser state live, on storage or in RAM, and why.
 
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace poet {
 
-/// What a plan does with a persistent value that could live on storage.
+/// A plan's decision on a persistent value that could live on storage.
 struct Residence {
   ValueId value;
   bool paged = false;
   bool updated = false;
   int page_ins = 0;
   Joules spent{};              // on its transfers
-  double joules_per_byte = 0;  // of its transfers, or what one page-in and the way home would cost
+  double joules_per_byte = 0;  // of its transfers, or of one page-in and page-out if it has none
   std::string reason;          // "it has room beside what the ops need"
 };
 

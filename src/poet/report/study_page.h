@@ -1,7 +1,7 @@
 #pragma once
 
-// A page of many points: methods over RAM budgets, each network and device a chart of its own, the table of
-// all, and the plans behind the points.
+// A page of the points of a study: a chart of methods over RAM budgets for each network and device, the table
+// of all points, and their plans.
 
 #include <cstddef>
 #include <map>
@@ -16,7 +16,7 @@
 namespace poet {
 
 struct StudyMethod {
-  std::string name;  // as rows have it
+  std::string name;  // as in rows
   CurveStyle style;
 };
 
@@ -24,7 +24,7 @@ struct StudyHead {
   std::string title;
   std::string command;  // that made it
   std::string version;  // of poet
-  std::string written;  // when the page was, "2026-11-26 18:47 UTC"
+  std::string written;  // time of the page, "2026-11-26 18:47 UTC"
   std::string csv_name;
   std::vector<StudyMethod> methods;  // in the order in which they are listed
   std::vector<std::string> notes;    // sentences
@@ -34,13 +34,13 @@ class StudyPage {
  public:
   explicit StudyPage(StudyHead head) : head_(std::move(head)) {}
 
-  /// `row`: a JSON object with the figures of a point, called as the columns of a results store
-  /// (docs/formats.md). Rows of one `chart` are drawn in one.
+  /// Adds a point: `row` is a JSON object with the columns of a results store (docs/formats.md). Rows with
+  /// the same `chart` share a chart.
   void add(const std::string& row, const std::string& chart);
-  /// The plan behind the row that was added last. What pictures of one graph share is kept once.
+  /// Adds the plan of the row that was added last. Data shared by pictures of the same graph is stored once.
   void add_plan(const Picture& picture);
 
-  /// `csv`: the table as it is taken along. Throws InputError as html_page() does.
+  /// Returns the page; `csv` is the table for download. Throws InputError as html_page() does.
   [[nodiscard]] std::string html(const std::string& csv) const;
 
  private:
@@ -53,8 +53,8 @@ class StudyPage {
   std::map<std::size_t, std::pair<std::size_t, std::string>> of_row_;  // shared part and the rest
 };
 
-/// The picture of a plan whose addresses were found only to be looked at: what they say against it is nothing
-/// against the plan.
+/// Returns the picture of a plan whose addresses are for display only: violations of its addresses do not
+/// make it invalid.
 [[nodiscard]] Picture picture_of_placed(PlanFile plan, std::string title);
 
 }  // namespace poet

@@ -10,8 +10,8 @@ namespace poet {
 
 enum class Align { left, right };
 
-/// Rows of cells under a heading; columns are as wide as their widest cell. Widths count UTF-8 characters.
-/// The last column is never padded, so no line ends in spaces.
+/// Rows of cells under a heading; columns are as wide as their widest cell. Widths are in UTF-8 characters.
+/// The last column is not padded, so that no line ends in spaces.
 class Table {
  public:
   struct Column {

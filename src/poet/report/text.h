@@ -1,7 +1,7 @@
 #pragma once
 
-// A plan for a terminal: what it is, its energy, RAM over time as a chart, what the engine and the channel
-// do, and how it deviates from keeping everything.
+// A plan as text for a terminal: its subject and energy, a chart of RAM over time, the activity of engine and
+// channel, and its deviations from the keep-all plan.
 
 #include <string>
 
@@ -12,13 +12,13 @@ namespace poet {
 
 struct TextOptions {
   int width = 100;      // no line is longer, in characters; at least 40
-  bool unicode = true;  // false: ASCII only, but for the names that files give
-  bool all = false;     // every deviation instead of the weightiest
+  bool unicode = true;  // false: ASCII only, except for names from files
+  bool all = false;     // every deviation instead of the largest ones
   Axis axis = Axis::time;
 };
 
-/// Every line ends in a newline. An invalid plan is shown as far as the replay came. O(steps log steps +
-/// edges).
+/// Returns lines that all end in a newline. Of an invalid plan the replayed part is shown. O(steps log steps
+/// + edges).
 [[nodiscard]] std::string picture_text(const Picture& picture, const TextOptions& options = {});
 
 }  // namespace poet

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "poet/report/history.h"
+#include "poet/verify/report_fields.h"
 
 namespace poet {
 namespace {
@@ -27,30 +28,22 @@ Json verdict_json(const LoadedPlan& loaded) {
   const Report& report = loaded.picture.report;
   const PlanFile& file = loaded.picture.plan;
   const bool valid = is_valid(loaded);
-  // figures of an invalid schedule go only as far as the replay came; they would be read as the schedule's.
+  // Figures of an invalid schedule or plan cover only the part that was replayed.
   const auto figure = [valid](const auto& value) { return valid ? Json(value) : Json(nullptr); };
   Json json = Json::object();
+  const auto add = [&](const char* name, const auto& value) { json[name] = figure(value); };
   json["format"] = 2;
   json["kind"] = loaded.stages > 0 ? "schedule" : "plan";
   json["valid"] = valid;
   json["violation"] = valid ? Json(nullptr) : Json(violated_rule(loaded));
   json["violated_in"] = valid ? Json(nullptr) : Json(violated_in(loaded));
   json["energy_joules"] = figure(report.energy.value());
-  json["compute_joules"] = figure(report.compute_energy.value());
-  json["page_in_joules"] = figure(report.page_in_energy.value());
-  json["page_out_joules"] = figure(report.page_out_energy.value());
-  json["idle_joules"] = figure(report.idle_energy.value());
-  json["runtime_seconds"] = figure(report.runtime.value());
-  json["stalled_seconds"] = figure(report.stalled.value());
+  visit_energy_and_time(report, add);
   json["deadline_seconds"] = file.limits.deadline ? Json(file.limits.deadline->value()) : Json(nullptr);
   json["peak_ram_bytes"] = figure(report.peak_ram.value());
   json["arena_bytes"] = figure(loaded.picture.arena.arena.value());
   json["ram_budget_bytes"] = file.limits.ram_budget.value();
-  json["recomputations"] = figure(report.recomputations);
-  json["page_ins"] = figure(report.page_ins);
-  json["page_outs"] = figure(report.page_outs);
-  json["bytes_read"] = figure(report.bytes_read.value());
-  json["bytes_written"] = figure(report.bytes_written.value());
+  visit_counts(report, add);
   json["semantics"] = to_string(file.semantics);
   return json;
 }

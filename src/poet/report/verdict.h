@@ -9,12 +9,12 @@
 
 namespace poet {
 
-/// The first rule that is violated, by the stages of a schedule, by the plan or by its addresses; empty:
-/// none.
+/// Returns the first rule violated by the stages of a schedule, by the plan or by its addresses; empty if all
+/// are valid.
 [[nodiscard]] std::string violated_rule(const LoadedPlan& loaded);
 [[nodiscard]] bool is_valid(const LoadedPlan& loaded);
 
-/// For programs: the verdict with every figure, null of what is not valid (docs/formats.md, "Result").
+/// Returns the verdict with all figures as JSON; figures are null if invalid (docs/formats.md, "Result").
 [[nodiscard]] nlohmann::ordered_json verdict_json(const LoadedPlan& loaded);
 
 }  // namespace poet

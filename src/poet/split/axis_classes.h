@@ -4,7 +4,8 @@
 
 namespace poet::splitting {
 
-/// Which axes are cut alike: fills all of `result` but how finely each class is cut. Private to partition().
+/// Finds the classes of axes that are cut alike: fills `result` except for the number of parts of each class.
+/// Private to partition().
 void find_classes(const Graph& graph, Bytes limit, Partition& result);
 
 }  // namespace poet::splitting

@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph's tensors and their parts: which elements a part has, and the value that it is. Private to split.
+// The parts of a graph's tensors: their elements and values. Private to split.
 
 #include <cstdint>
 #include <string>
@@ -10,31 +10,31 @@
 
 namespace poet::splitting {
 
-/// What is cut, and how.
+/// A graph and its partition.
 struct Cutting {
   const Graph& graph;
   const Partition& parts;
 };
 
-using Cell = std::vector<std::int64_t>;  // per axis the number of the part
-using Box = std::vector<Range>;          // per axis its elements
+using Cell = std::vector<std::int64_t>;  // number of the part, per axis
+using Box = std::vector<Range>;          // range of elements, per axis
 
-/// "[:,64:128]": along the axes up to the last that is cut.
+/// Returns the part's ranges along the axes up to the last that is cut: "[:,64:128]".
 [[nodiscard]] std::string brackets(const Part& part, const Shape& size);
 
-/// Of part `i` along an axis of storage s.
+/// Returns the range of part `i` along an axis of storage s.
 [[nodiscard]] Range range_in(const Cutting& cutting, ValueId s, std::size_t axis, std::int64_t i);
-/// The part with this element of the axis, or one before it.
+/// Returns the part with this element of the axis, or one before it.
 [[nodiscard]] std::int64_t part_near(const Cutting& cutting, ValueId s, std::size_t axis,
                                      std::int64_t element);
 [[nodiscard]] Box box_of(const Cutting& cutting, ValueId s, const Cell& cell);
 
-/// The value with these elements of s. `suffix`: of the tensor's name.
+/// Returns the value with these elements of s. `suffix` is appended to the tensor's name.
 [[nodiscard]] Value slice_of(const Cutting& cutting, ValueId s, const Box& box,
                              const std::string& suffix = "");
 
-/// The strides of `view`, a view of s or itself, in a part of s of this shape: axes that lie within an axis
-/// of s that is cut are not touched, those without step over less.
+/// Returns the strides of `view`, which is s or a view of it, in a part of s of this shape: unchanged for
+/// axes inside a cut axis of s, reduced for those outside.
 [[nodiscard]] Shape strides_within(const Cutting& cutting, ValueId s, const Value& view, const Shape& part);
 
 template <class F>

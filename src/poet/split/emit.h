@@ -11,11 +11,11 @@ namespace poet::splitting {
 
 struct Emitted {
   Graph graph;
-  std::vector<char> copies;  // per op: whether it puts together what the next ones read
+  std::vector<char> copies;  // per op: whether it assembles an operand of the next ones
 };
 
-/// The graph in parts: ops in the order of the whole ones, producers and promises not yet checked. `ram`: for
-/// the order of an op's parts.
+/// Returns the graph in parts: ops in the order of the original ones, not yet verified. `ram` determines the
+/// order of an op's parts.
 [[nodiscard]] Emitted emit_parts(const Graph& graph, const Partition& partition, Bytes ram);
 
 }  // namespace poet::splitting

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables of which a step needs a few rows only: the whole stays on storage, and what a plan brings into RAM
-// and takes home are the rows that the step's indices name (Value::rows), sizes static, addresses data.
+// Tables of which a step needs few rows: the table stays on storage, and plans page in and out the rows with
+// the step's indices (Value::rows). Sizes are static; which rows depends on the data.
 
 #include <vector>
 
@@ -9,20 +9,18 @@
 
 namespace poet {
 
-/// The parameters that with_indexed() takes, increasing: tables of more rows than a step has indices, which
-/// nothing reads but one `embedding` by an input of the step and, where they are trained, one `sgd_update`.
-/// That one leaves every row as it is that no index names; with momentum each step changes all of them.
-/// O(ops + values + edges).
+/// Returns the parameters that with_indexed() accepts, in ascending order: tables with more rows than a step
+/// has indices, read only by one `embedding` of an input of the step and, if trained, one `sgd_update`. Plain
+/// SGD changes only rows with an index; with momentum each step changes all of them. O(ops + values + edges).
 [[nodiscard]] std::vector<ValueId> indexable_tables(const Graph& training);
 
-/// `training` with these tables by index. The table becomes a value of as many rows as there are indices,
-/// and the indices become places in it: those of the first index that names the same row
-/// (`first_occurrences`). What looks rows up, sums gradients and updates is as before, in the same order, so
-/// that portable kernels compute the same bits. Expects indexable tables. Verified. O(ops + values + edges).
+/// Returns the verified graph with these tables by index. A table becomes a value with one row per index, and
+/// each index becomes the position of the first index with the same row (`first_occurrences`). Lookup,
+/// summation of gradients and update are unchanged and in the same order, so that portable kernels compute
+/// the same bits. `tables` must be indexable_tables(). O(ops + values + edges).
 [[nodiscard]] Graph with_indexed(const Graph& training, const std::vector<ValueId>& tables);
 
-/// The graph that with_indexed() was given, for whoever knows tables only; one in parts as it is. O(ops +
-/// values + edges).
+/// Returns the graph that with_indexed() was given; one in parts unchanged. O(ops + values + edges).
 [[nodiscard]] Graph without_indexed(const Graph& graph);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// In which order an op's parts come. Private to split.
+// The order of an op's parts as a loop nest. Private to split.
 
 #include <cstdint>
 #include <vector>
@@ -14,15 +14,15 @@ struct Loop {
   bool summed = false;
 };
 
-/// An operand of the op, for the order of its loops.
+/// The memory traffic of an operand, which determines the order of loops.
 struct Traffic {
   double bytes = 0;       // of the whole tensor
-  std::vector<int> with;  // labels that it has
+  std::vector<int> with;  // its labels
   bool written = false;
 };
 
-/// One loop of a nest: the part number of `label` is the sum over its loops of the turn times `step`. Numbers
-/// beyond the last part are passed over.
+/// One loop of a nest: the part number of `label` is the sum over its loops of iteration times `step`.
+/// Numbers beyond the last part are skipped.
 struct Turns {
   int label = 0;
   std::int64_t times = 1;
@@ -30,9 +30,9 @@ struct Turns {
 };
 using Nest = std::vector<Turns>;  // from the outermost to the innermost one
 
-/// The nest of these loops that moves least in a RAM of `ram` bytes (or one that holds a part of every
-/// operand, if that is more). Sums keep their order; one other loop may be taken a few parts at a time, which
-/// then come innermost: so many results are added up side by side. O(loops! * parts * operands).
+/// Returns the nest of these loops with the least traffic given `ram` bytes (or enough for a part of every
+/// operand, if that is more). Summed loops keep their order; one other loop may be tiled, with its tile
+/// innermost, so that several results are accumulated together. O(loops! * parts * operands).
 [[nodiscard]] Nest best_nest(const std::vector<Loop>& loops, const std::vector<Traffic>& operands,
                              double ram);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// In which order the parts of an op of a graph come. Private to split.
+// The order of the parts of an op in a graph. Private to split.
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace poet::splitting {
 
-/// Per op the gradients of parameters that it is the last to read: their parts are computed as it goes on.
+/// Per op, the gradients of parameters that it reads last; their parts are computed between those of the op.
 using FollowingGradients = IdVector<OpId, std::vector<OpId>>;
 [[nodiscard]] FollowingGradients following_gradients(const Graph& graph);
 
-/// best_nest() of the op's loops, with what the gradients that follow it read and write.
+/// Returns best_nest() of the op's loops, including the traffic of the gradients that follow it.
 [[nodiscard]] Nest nest_of(const Cutting& cutting, const FollowingGradients& gradients, OpId id,
                            const std::vector<Loop>& loops, Bytes ram);
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// An op that is cut, and one of its parts: what it reads and writes, and how it differs from the whole.
-// Private to split.
+// A part of a split op: its operands, attributes and name. Private to split.
 
 #include <cstdint>
 #include <vector>
@@ -11,29 +10,30 @@
 
 namespace poet::splitting {
 
-/// An op under way: its loops and where in them we are.
+/// A part of an op: the op's loops and the position in them.
 struct Place {
   OpId id;
   std::vector<Loop> loops;
   std::vector<std::int64_t> at;  // per label the number of the part
 };
 
-/// The axes along which an op is cut.
+/// Returns the axes along which an op is cut.
 [[nodiscard]] std::vector<Loop> loops_of(const Cutting& cutting, OpId id);
 
-/// The part of a value that the op reads or writes there.
+/// Returns the part of a value that the op reads or writes at `place`.
 [[nodiscard]] Cell cell_of(const Cutting& cutting, const Place& place, ValueId v, const AxisLabels& labels);
 
-/// What the op needs there of the storage of v.
+/// Returns the elements of the storage of v that the op needs at `place`.
 [[nodiscard]] Box needed(const Cutting& cutting, const Place& place, ValueId v, const AxisLabels& labels);
 
-/// Where an op reads one place of an axis alone, its other parts do nothing.
+/// Returns whether this part does nothing, as the op reads a single position of an axis and it is in another
+/// part.
 [[nodiscard]] bool passes_over(const Cutting& cutting, const Place& place);
 
-/// Attributes that count along an axis that is cut.
+/// Adapts attributes that refer to positions along a cut axis.
 void adapt_attributes(const Cutting& cutting, const Place& place, Op& op);
 
-/// "conv1[0:8]", of a sum "conv1[0:8]+[16:32]": its output's ranges, then those that are summed.
+/// Names the part by its output's ranges and then the summed ones: "conv1[0:8]", "conv1[0:8]+[16:32]".
 void name_part(const Cutting& cutting, const Place& place, Op& op);
 
 }  // namespace poet::splitting

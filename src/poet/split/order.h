@@ -9,13 +9,12 @@
 
 namespace poet::splitting {
 
-/// In which order ops, which are in one in which they can run, come best: such that little has to wait in
-/// RAM.
-/// - What is done element by element (or channel by channel) comes as soon as its operands are there.
-/// - Gradients of parameters come as late as they can: when the last op that needs the old parameter has run,
-///   or their own operands are there, whichever is later. Their update follows at once.
-/// - Ops marked in `copies` stay in front of what they are for.
-/// `graph`: the values. O(edges + ops log ops).
+/// Returns an order for ops, which are in topological order, that keeps few values alive.
+/// - Elementwise and channelwise ops run as soon as their operands exist.
+/// - Gradients of parameters run as late as possible: after the last op that needs the old parameter, or once
+///   their own operands exist, whichever is later. Their update follows immediately.
+/// - Ops marked in `copies` stay directly before their users.
+/// `graph` has the values. O(edges + ops log ops).
 [[nodiscard]] std::vector<std::size_t> order_of(const Graph& graph, const std::vector<Op>& ops,
                                                 const std::vector<char>& copies);
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// Into which parts every tensor of a graph is cut. Private to split.
+// The partition of every tensor of a graph into parts. Private to split.
 //
-// Axes that are cut alike (an op's operands along one of its labels, a view and its storage) are one class,
-// with one list of boundaries. Where an operand's axis and its op's label are of two classes, the op reads a
-// copy. A class is counted in units: an axis of size s has s / units elements per unit, and boundaries lie
-// between units.
+// Axes that are cut alike (those of an op's operands with the same label, those of a view and its storage)
+// form a class with common boundaries. If an operand's axis and its op's label are of different classes, the
+// op reads a copy. Classes are measured in units: an axis of size s has s / units elements per unit, and
+// boundaries lie between units.
 
 #include <cstdint>
 #include <string>
@@ -19,12 +19,12 @@ namespace poet::splitting {
 struct AxisClass {
   std::int64_t units = 1;
   std::int64_t parts = 1;
-  std::int64_t most = 1;   // parts at most: 1 where some op needs the axis whole
+  std::int64_t most = 1;   // upper limit of parts: 1 if some op needs the whole axis
   std::string reason;      // why it is not cut
-  std::vector<int> after;  // classes that are cut into single units before
+  std::vector<int> after;  // classes that are cut into single units first
 };
 
-/// [begin, end) of part `i` of an axis of size `size`.
+/// [begin, end).
 struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -45,11 +45,11 @@ struct Partition {
   }
 };
 
-/// As coarse as possible while no tensor has a part of which more than `limit` bytes are worked on, as far as
-/// its axes can be cut. O(edges + classes * steps * ops).
+/// Returns the coarsest partition found in which ops work on at most `limit` bytes of each part, as far as
+/// axes can be cut. O(edges + classes * steps * ops).
 [[nodiscard]] Partition partition(const Graph& graph, Bytes limit);
 
-/// Of the largest part of a storage, what is worked on.
+/// Returns the bytes of a storage's largest part that ops work on.
 [[nodiscard]] Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage);
 
 }  // namespace poet::splitting

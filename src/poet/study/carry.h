@@ -1,7 +1,8 @@
 #pragma once
 
-// What one point of a sweep says about others: a plan within some limits is one within looser ones, and a
-// bound under some limits is one under tighter ones. So more RAM or time never shows a worse answer or bound.
+// Conclusions from one point of a sweep to others: a plan that is feasible under some limits is feasible
+// under looser ones, and a bound under some limits holds under tighter ones. So more RAM or time never shows
+// a worse result.
 
 #include <vector>
 
@@ -9,10 +10,10 @@
 
 namespace poet {
 
-/// Between points of the same instance, semantics and method, for methods that prove bounds: each takes the
-/// best plan of points whose limits are as tight or tighter (its note says of which), and the highest bound
-/// of points whose limits are as loose or looser; then its overhead and gap anew. Not
-/// between points whose graphs have other parts for other RAM (`split` "auto"). O(points^2) per method.
+/// Gives each point the best plan of points of the same instance, semantics and method with equal or tighter
+/// limits (its note names them), and the highest bound of those with equal or looser limits; then updates
+/// overhead and gap. For methods that prove bounds only; not for points with `split` "auto", whose graphs
+/// depend on the RAM. O(points^2) per method.
 void carry_between_limits(const std::vector<SweepResult*>& results);
 
 }  // namespace poet

@@ -2,14 +2,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poet/verify/report_fields.h"
+
 namespace poet {
 
 nlohmann::ordered_json to_json(const Method& method, const Judged& judged) {
   using Json = nlohmann::ordered_json;
   const Report& report = judged.report;
-  // Of the plan shown, whether it holds or is the nearest.
+  // Figures are those of the plan shown, whether it is feasible or the nearest to that.
   const auto figure = [&](const auto& value) { return has_plan(judged) ? Json(value) : Json(nullptr); };
   Json json = Json::object();
+  const auto add = [&](const char* name, const auto& value) { json[name] = figure(value); };
   json["method"] = method.name;
   json["title"] = method.title;
   json["verdict"] = to_string(judged.verdict);
@@ -19,17 +22,8 @@ nlohmann::ordered_json to_json(const Method& method, const Judged& judged) {
   json["peak_ram_bytes"] = figure(report.peak_ram.value());
   json["energy_joules"] = figure(report.energy.value());
   json["overhead"] = figure(judged.overhead);
-  json["compute_joules"] = figure(report.compute_energy.value());
-  json["page_in_joules"] = figure(report.page_in_energy.value());
-  json["page_out_joules"] = figure(report.page_out_energy.value());
-  json["idle_joules"] = figure(report.idle_energy.value());
-  json["runtime_seconds"] = figure(report.runtime.value());
-  json["stalled_seconds"] = figure(report.stalled.value());
-  json["recomputations"] = figure(report.recomputations);
-  json["page_ins"] = figure(report.page_ins);
-  json["page_outs"] = figure(report.page_outs);
-  json["bytes_read"] = figure(report.bytes_read.value());
-  json["bytes_written"] = figure(report.bytes_written.value());
+  visit_energy_and_time(report, add);
+  visit_counts(report, add);
   json["paged_persistent_values"] = figure(judged.paged.size());
   json["bound_joules"] = judged.bound ? Json(judged.bound->value()) : Json(nullptr);
   json["gap"] = judged.gap ? Json(*judged.gap) : Json(nullptr);

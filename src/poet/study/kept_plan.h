@@ -1,6 +1,6 @@
 #pragma once
 
-// The plan behind a point, to be looked at later.
+// The plan of a point, stored for display.
 
 #include <string>
 
@@ -9,11 +9,11 @@
 
 namespace poet {
 
-/// The plan of a judged method with addresses, which are searched for a moment only: methods are judged by
-/// what is in RAM, and an arena with gaps is nothing against them. There must be a plan.
+/// Returns the plan of a judged method with addresses from a short search: methods are judged by the RAM of
+/// their plans, not by the arena. There must be a plan.
 [[nodiscard]] PlanFile placed_plan(const Method& method, const MethodRequest& request, const Judged& judged);
 
-/// What a plan file holds: binary, or JSON where the steps are in no order that the binary form has.
+/// Returns the content of a plan file: binary, or JSON if the binary form cannot hold the plan.
 [[nodiscard]] std::string plan_text(const PlanFile& plan);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which points of a sweep no other point beats.
+// The Pareto-optimal points of a sweep.
 
 #include <span>
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace poet {
 
-/// Two figures of which less is better.
+/// Two figures to be minimised.
 struct TradeOff {
   double x = 0;
   double y = 0;
 };
 
-/// For each point whether no other is at most as large in both figures and smaller in one; equal points do
-/// not beat each other. O(n log n).
+/// Returns for each point whether no other dominates it: is at most as large in both figures and smaller in
+/// one. O(n log n).
 [[nodiscard]] std::vector<bool> non_dominated(std::span<const TradeOff> points);
 
-/// On which Pareto curves a point lies: energy over the RAM that its plan needs, and over the time that it
-/// takes, among all methods and among the points of its own.
+/// The Pareto fronts that a point is on: energy against RAM and energy against time of its plan, among all
+/// methods and among the points of its own method.
 struct ParetoFlags {
   bool energy_ram = false;
   bool energy_time = false;
@@ -28,7 +28,8 @@ struct ParetoFlags {
   bool energy_time_of_method = false;
 };
 
-/// One per result. Points are compared with those on the same instance; only those that hold take part.
+/// Returns the flags of each result. Points are compared with those of the same instance; only feasible ones
+/// take part.
 [[nodiscard]] std::vector<ParetoFlags> pareto_flags(std::span<const SweepResult> results);
 
 }  // namespace poet

@@ -4,13 +4,18 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <type_traits>
 
 #include "poet/base/error.h"
+#include "poet/base/write_file.h"
 
 namespace poet {
 namespace {
@@ -71,14 +76,39 @@ std::string placeholders() {
   return for_columns([](const std::string&, const char*) { return std::string("?"); });
 }
 
-/// Keeps other sweeps away from the file for as long as it lives; readers are welcome. Unlike a note in the
-/// file it ends with the process, however that ends.
+[[noreturn]] void refuse(const std::filesystem::path& file, int error) {
+  throw InputError(file.string(), std::string("cannot be opened for writing: ") + std::strerror(error));
+}
+
+void check_writable(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) refuse(file, EISDIR);
+  if (access(file.c_str(), W_OK) != 0 && errno != ENOENT) refuse(file, errno);
+}
+
+/// Excludes other sweeps from a store during its lifetime; readers are not affected. It locks STORE-lock,
+/// which it removes at its end, since closing any descriptor of the database would release SQLite's own locks
+/// in this process (sqlite.org/howtocorrupt.html, 2.2). The system releases the lock when the process ends.
 class WriterLock {
  public:
-  explicit WriterLock(const std::filesystem::path& file)
-      : descriptor_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0)
-      throw InputError(file.string(), std::string("cannot be opened for writing: ") + std::strerror(errno));
+  explicit WriterLock(const std::filesystem::path& file) : name_(behind_links(file).string() + "-lock") {
+    check_writable(file);
+    do lock(file);
+    while (!is_current());
+  }
+  ~WriterLock() {
+    unlink(name_.c_str());  // while it is locked: lock() notices
+    close(descriptor_);
+  }
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+  WriterLock(WriterLock&&) = delete;
+  WriterLock& operator=(WriterLock&&) = delete;
+
+ private:
+  void lock(const std::filesystem::path& file) {
+    descriptor_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor_ < 0) refuse(file, errno);
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
     const int error = errno;
     close(descriptor_);
@@ -86,14 +116,20 @@ class WriterLock {
       throw InputError(file.string(), "is in use by another sweep; wait for its end or name another store");
     throw InputError(file.string(), std::string("cannot be locked: ") + std::strerror(error));
   }
-  ~WriterLock() { close(descriptor_); }
-  WriterLock(const WriterLock&) = delete;
-  WriterLock& operator=(const WriterLock&) = delete;
-  WriterLock(WriterLock&&) = delete;
-  WriterLock& operator=(WriterLock&&) = delete;
 
- private:
-  int descriptor_;
+  /// False, and closes the descriptor, if another sweep removed the file between open() and flock().
+  [[nodiscard]] bool is_current() const {
+    struct stat locked {};
+    struct stat named {};
+    if (fstat(descriptor_, &locked) == 0 && stat(name_.c_str(), &named) == 0 &&
+        locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
+      return true;
+    close(descriptor_);
+    return false;
+  }
+
+  std::string name_;
+  int descriptor_ = -1;
 };
 
 }  // namespace

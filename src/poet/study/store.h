@@ -1,7 +1,7 @@
 #pragma once
 
-// The results store: one SQLite file that outlives the sweeps that fill it. A table `points` has a row per
-// point, with the fields of SweepResult as columns; any SQLite program can read it, also during a sweep.
+// The results store: an SQLite file that persists between sweeps. Its table `points` has a row per point,
+// with the fields of SweepResult as columns; any SQLite program can read it, also during a sweep.
 
 #include <cstddef>
 #include <filesystem>
@@ -13,12 +13,12 @@
 
 namespace poet {
 
-/// One process writes at a time. Every put() is a transaction of its own: once it has returned, neither a
-/// crash nor a killed process loses the row.
+/// One ResultsStore writes at a time. Every put() is a separate transaction: once it has returned, the row
+/// survives a crash of the process or system.
 class ResultsStore {
  public:
-  /// Opens the store, or creates it. Throws InputError naming the file when it is something else, of another
-  /// format, in use by another process, or cannot be written.
+  /// Opens or creates the store. Throws InputError naming the file if it is not a results store, of an
+  /// unknown format, in use by another ResultsStore, or cannot be written.
   explicit ResultsStore(const std::filesystem::path& file);
   ~ResultsStore();
   ResultsStore(const ResultsStore&) = delete;
@@ -26,19 +26,19 @@ class ResultsStore {
   ResultsStore(ResultsStore&&) = delete;
   ResultsStore& operator=(ResultsStore&&) = delete;
 
-  /// The row of that key. Throws InputError when the file cannot be read.
+  /// Returns the row with this key, if any. Throws InputError if the file cannot be read.
   [[nodiscard]] std::optional<SweepResult> find(const std::string& key);
 
-  /// Adds the row, or replaces that of the same key; with the plan file behind it, where one is to be kept,
-  /// in a table of its own, `plans`. Throws InputError when the file cannot be written.
+  /// Adds the row, or replaces that of the same key; `plan`, if not empty, is a plan file that is kept in the
+  /// table `plans`. Throws InputError if the file cannot be written.
   void put(const SweepResult& result, const std::string& plan = {});
 
-  /// The plan file that was kept with the row of that key; empty: none. Throws InputError when the file
+  /// Returns the plan file kept with the row of this key, or an empty string. Throws InputError if the file
   /// cannot be read.
   [[nodiscard]] std::string plan(const std::string& key);
   [[nodiscard]] bool has_plan(const std::string& key);
 
-  /// How many rows there are.
+  /// Returns the number of rows.
   [[nodiscard]] std::size_t size();
 
  private:

@@ -1,8 +1,7 @@
 #pragma once
 
-// One point of a sweep: a method on an instance under limits, all as the user asked for it. Its key is JSON
-// text with everything that determines its result, so that a results store knows what it has. The key is also
-// how a point travels to the process that works on it.
+// One point of a sweep: a method on an instance under limits, as specified by the user. Its key is JSON text
+// with everything that determines its result, by which a results store identifies it.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,13 +16,14 @@
 
 namespace poet {
 
-/// A file that a spec names, and what it held when the spec was read.
+/// A file that a spec names, with the fingerprint of its content when the spec was read.
 struct SweepFile {
   std::filesystem::path path;  // absolute; not part of the key, because folders move
   std::string fingerprint;     // of its bytes, part of the key
 };
 
-/// FNV-1a, 64 bits, in hexadecimal: tells a changed file, resists no attack. Throws InputError.
+/// Returns the file with its fingerprint, 64-bit FNV-1a in hexadecimal: detects changes, not attacks. Throws
+/// InputError.
 [[nodiscard]] SweepFile fingerprinted(const std::filesystem::path& path);
 
 enum class NetworkOrigin { name, onnx, instance };
@@ -63,18 +63,18 @@ struct SweepPoint {
   Solver solver = Solver::cbc;
 };
 
-/// Canonical JSON text, one line: equal points have equal keys.
+/// Returns canonical JSON text on one line: equal points have equal keys.
 [[nodiscard]] std::string key_of(const SweepPoint& point);
 
-/// The part of the key that says which instance it is: points with equal ones share it, but for `split`
-/// "auto", whose parts depend on the RAM.
+/// Returns the part of the key that identifies the instance: points with equal instance keys share it, except
+/// with `split` "auto", whose parts depend on the RAM.
 [[nodiscard]] std::string instance_key_of(const SweepPoint& point);
 
-/// As one line of text, and back. Throws InternalError for a text that this function did not write.
+/// Serialise a point to one line of text and back. Throws InternalError for other text.
 [[nodiscard]] std::string to_text(const SweepPoint& point);
 [[nodiscard]] SweepPoint point_from_text(const std::string& text);
 
-/// As people read them: "0.5", "1%", "307200 B"; "1.3", "0.05 s", "".
+/// For display: "0.5", "1%", "307200 B"; "1.3", "0.05 s", "".
 [[nodiscard]] std::string describe(const RamBudget& ram);
 [[nodiscard]] std::string describe(const StepDeadline& deadline);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is remembered of a point: what was asked for, the verdict, and every figure. One list of fields serves
-// the results store, CSV, JSON, and the way from the process that worked.
+// The stored result of a point: its specification, the verdict and all figures. One list of fields serves the
+// results store, CSV, JSON and the transfer from workers.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +15,7 @@
 namespace poet {
 
 struct SweepResult {
-  // What was asked for.
+  // // The specification.
   std::string key;       // key_of()
   std::string instance;  // instance_key_of(): the same for points on the same instance
   std::string network;
@@ -33,29 +33,29 @@ struct SweepResult {
   std::string solver;
   std::string poet_version;
 
-  // What came of it. Figures of the instance and the limits are there unless it failed, those of the plan
-  // when the method has one.
+  // The result. Figures of the instance and the limits are present unless the point failed, those of the plan
+  // if the method has one.
   std::string verdict;  // to_string(Verdict), or kFailed
   std::string reason, note;
   std::optional<std::int64_t> ram_budget_bytes, max_bytes_written;
   std::optional<double> deadline_seconds;
   std::optional<std::int64_t> least_ram_bytes, persistent_bytes, keep_all_peak_ram_bytes;
-  std::optional<std::int64_t> part_bytes, ops;  // of the graph as it was solved
+  std::optional<std::int64_t> part_bytes, ops;  // of the solved graph
   std::optional<double> baseline_joules, baseline_seconds;
   std::optional<double> energy_joules, compute_joules, page_in_joules, page_out_joules, idle_joules;
   std::optional<double> runtime_seconds, stalled_seconds;
   std::optional<std::int64_t> peak_ram_bytes, bytes_read, bytes_written, recomputations, page_ins, page_outs;
-  std::optional<std::int64_t> paged_persistent_values;  // by the plan, where it may choose
+  std::optional<std::int64_t> paged_persistent_values;  // of the plan, if it may choose them
   std::optional<std::int64_t> least_bytes_read, least_bytes_written,
       least_bytes_moved;                  // least_transfers(), there
-  std::optional<double> endurance_steps;  // until as much is written as the storage endures
+  std::optional<double> endurance_steps;  // until the storage's write endurance is used up
   std::optional<double> overhead, bound_joules, gap;
   std::optional<double> host_seconds;  // the only field that differs between two runs
 
-  std::string plan_of = {};  // not remembered: the key of the point whose plan this is, where it is another's
+  std::string plan_of = {};  // not stored: the key of the point that the plan was carried from, if any
 };
 
-/// The verdict of a point without an answer: bad input, a crash, a killed worker. `reason` says which.
+/// The verdict of a point without a result: bad input, a crash, a killed worker. `reason` says which.
 inline constexpr const char* kFailed = "failed";
 
 /// visit(name, field) for every field in the order of the struct; `Result` is SweepResult, const or not.
@@ -121,22 +121,22 @@ void visit_fields(Result& result, const Visit& visit) {
   visit("host_seconds", result.host_seconds);
 }
 
-/// With what was asked for filled in.
+/// Returns a result with the specification filled in.
 [[nodiscard]] SweepResult result_of(const SweepPoint& point, const std::string& poet_version);
 
-/// The limits and what the instance needs without them.
+/// Adds the limits and the figures of the instance.
 void add_instance(SweepResult& result, const Workload& workload, const Limits& limits,
                   const Figures& figures);
 
-/// The verdict and, when there is a plan, its figures. `endurance`: of the storage.
+/// Adds the verdict and, if there is a plan, its figures. `endurance` is the write endurance of the storage.
 void add_verdict(SweepResult& result, const Judged& judged, std::optional<Bytes> endurance);
 
-/// The verdict `failed`.
+/// Sets the verdict `failed`.
 void add_failure(SweepResult& result, const std::string& reason);
 
-/// Every field by its name; absent ones are null, and so is what is not a finite number.
+/// Returns every field by its name; absent ones and numbers that are not finite are null.
 [[nodiscard]] nlohmann::ordered_json to_json(const SweepResult& result);
-/// The inverse. Throws nlohmann::json::exception.
+/// Reads the JSON of to_json(). Throws nlohmann::json::exception.
 [[nodiscard]] SweepResult result_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace poet

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a sweep is to run, as a file says it (docs/formats.md, "Sweep"): lists whose product is the points.
+// The specification of a sweep, read from a file (docs/formats.md, "Sweep"): lists whose product is the
+// points.
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace poet {
 
-/// A network of a spec with the sizes that are its own; empty: those of the spec.
+/// A network of a spec with its own sizes; empty: those of the spec.
 struct SweepSubject {
   SweepNetwork network;
   std::vector<std::int64_t> batch_sizes, sequence_lengths;
@@ -26,10 +27,10 @@ struct SweepTarget {
 struct SweepSpec {
   std::vector<SweepSubject> networks;
   std::vector<SweepTarget> platforms;
-  std::optional<Semantics> semantics;  // absent: device, and for instance files what they say
-  std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: as the network has it
+  std::optional<Semantics> semantics;  // absent: device; for instance files the one that they state
+  std::vector<std::int64_t> batch_sizes, sequence_lengths;  // empty: the network's own
   std::optional<std::string> persistent, optimizer, split;
-  std::optional<std::int64_t> accumulate;  // these four: absent where it is the default
+  std::optional<std::int64_t> accumulate;  // these four: absent: the default
   std::optional<double> clip_norm, label_smoothing;
   std::optional<std::string> precision;
   std::vector<RamBudget> ram;
@@ -41,17 +42,18 @@ struct SweepSpec {
   Solver solver = Solver::cbc;
 };
 
-/// Reads and checks. Files that it names are relative to its folder and must be readable; names of networks
-/// and platforms are for the caller to check. Throws InputError with the file, the place in it (JSON pointer)
-/// and the rule.
+/// Reads and checks a specification. Files that it names are relative to its folder and must be readable; the
+/// caller must check names of networks and platforms. Throws InputError with the file, the place in it (JSON
+/// pointer) and the rule.
 [[nodiscard]] SweepSpec read_sweep_spec(const std::filesystem::path& file);
 
-/// The same of JSON text that is called `name` in messages; files that it names are relative to `folder`.
+/// The same for JSON text, called `name` in messages; files that it names are relative to `folder`.
 [[nodiscard]] SweepSpec sweep_spec_of(const std::string& text, const std::string& name,
                                       const std::filesystem::path& folder);
 
-/// Every point once, those of one instance in a row: networks, then platforms, batch sizes, sequence lengths,
-/// RAM, deadlines, methods; instance files have neither platform nor sizes. Equal specs give equal lists.
+/// Returns every point once, with those of one instance consecutive: in order of networks, platforms, batch
+/// sizes, sequence lengths, RAM, deadlines and methods; instance files have neither platform nor sizes.
+/// Deterministic.
 [[nodiscard]] std::vector<SweepPoint> expand(const SweepSpec& spec);
 
 }  // namespace poet

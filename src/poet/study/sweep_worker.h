@@ -1,6 +1,6 @@
 #pragma once
 
-// What the workers of a sweep do with a point: pose its problem, run its method, have it judged.
+// The workers of a sweep: pose the problem of a point, run its method and judge the plan.
 
 #include <cstdint>
 #include <optional>
@@ -11,25 +11,24 @@
 
 namespace poet {
 
-/// Lives in a worker process and keeps the instance of its last point, because points of one instance come in
-/// a row.
+/// Lives in a worker process and caches the instance of its last point, since points of one instance are
+/// consecutive.
 class SweepWorker {
  public:
-  /// Points whose training step has more than `op_limit` ops fail. `keep_plans`: answers bring the plan
-  /// along.
+  /// Points whose training step has more than `op_limit` ops fail. With `keep_plans` answers include the
+  /// plan.
   explicit SweepWorker(std::string poet_version, std::optional<std::int64_t> op_limit = {},
                        bool keep_plans = false)
       : version_(std::move(poet_version)), op_limit_(op_limit), keep_plans_(keep_plans) {}
 
-  /// From to_text() of a point to the JSON text of its SweepResult, with `plan` beside its fields where a
-  /// plan is to be kept: a plan file in base 64. Never throws for the point's sake: what goes wrong is the
-  /// verdict `failed`.
+  /// Takes to_text() of a point and returns the JSON text of its SweepResult, with an additional member
+  /// `plan`, a plan file in base 64, if plans are kept. Errors of a point become the verdict `failed`.
   [[nodiscard]] std::string work(const std::string& item);
 
  private:
   struct Loaded {
     std::string key;
-    std::string error;  // of an instance that cannot be built; the rest is empty then
+    std::string error;  // if the instance cannot be built; the rest is then empty
     Workload workload;
     Figures figures;
   };

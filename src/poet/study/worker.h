@@ -1,6 +1,6 @@
 #pragma once
 
-// One worker as a child process (base/process/child.h), which both pools have.
+// A worker as a child process (base/process/child.h), used by both pools.
 
 #include <memory>
 #include <optional>
@@ -11,16 +11,17 @@
 
 namespace poet {
 
-/// What came from a worker.
+/// An answer or the death of a worker.
 struct WorkerNews {
   std::string text;
   std::string death;  // as in WorkAnswer; the process is gone
 };
 
-/// Answers each message with what `work` makes of it. Throws InternalError if there can be no process.
+/// Starts a worker that answers each message with the result of `work`. Throws InputError if no process can
+/// be started.
 [[nodiscard]] std::unique_ptr<Child> start_worker(const WorkOnItem& work);
 
-/// An answer that has arrived in full, or the death; nothing else. Never waits.
+/// Returns an answer that has arrived in full, or the worker's death, or nullopt. Never waits.
 [[nodiscard]] std::optional<WorkerNews> news_of(Child& worker);
 
 }  // namespace poet

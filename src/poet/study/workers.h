@@ -1,10 +1,9 @@
 #pragma once
 
-// Work handed out to other processes: items of text go out, answers of text come back, in any order. Two
-// transports, one interface: processes of this machine, and the ranks of an MPI job.
+// Distributes work to other processes: items are text, and so are their answers, which arrive in any order.
+// One interface for two transports: processes of this machine, and the ranks of an MPI job.
 //
-// The work is done in processes of its own in both, so that one that crashes or is killed costs its item
-// only.
+// In both the work runs in separate processes, so that a crash affects one item only.
 
 #include <cstddef>
 #include <functional>
@@ -14,7 +13,7 @@
 
 namespace poet {
 
-/// What a worker does with an item. It should not throw: an exception counts as the worker's death.
+/// The work on an item. It should not throw: an exception counts as the worker's death.
 using WorkOnItem = std::function<std::string(const std::string& item)>;
 
 struct WorkAnswer {
@@ -32,33 +31,35 @@ class WorkerPool {
   WorkerPool(WorkerPool&&) = delete;
   WorkerPool& operator=(WorkerPool&&) = delete;
 
-  /// How many items are worked on at a time; at least 1.
+  /// Returns the number of items worked on at a time; at least 1.
   [[nodiscard]] virtual std::size_t size() const = 0;
 
-  /// Hands out the items in order, to whoever is idle, and gives every answer to `answered` as it comes, in
-  /// the calling thread. `keep_going` is called at least ten times a second; once it returns false, what is
-  /// being worked on is dropped. Whether every item was answered; after `false` only destruction is left.
+  /// Assigns the items in order to idle workers and calls `answered` for every answer as it arrives, in the
+  /// calling thread. `keep_going` is called at least ten times a second; once it returns false, work in
+  /// progress is cancelled. Returns whether every item was answered; after `false` the pool can only be
+  /// destroyed.
   virtual bool run(const std::vector<std::string>& items,
                    const std::function<void(const WorkAnswer&)>& answered,
                    const std::function<bool()>& keep_going) = 0;
 };
 
-/// `workers` >= 1 processes, forked from this one: make it, and run it, while this process has a single
-/// thread. They end with this process, however it ends, and leave it to this process to heed SIGINT, SIGTERM
-/// and SIGHUP; their standard output is closed. Throws InternalError if no process can be started.
+/// Returns a pool of `workers` >= 1 processes forked from this one, which must have a single thread while the
+/// pool is made and run. They end with this process in any case, ignore SIGINT, SIGTERM and SIGHUP, which
+/// this process may handle, and have no standard output. Throws InputError if no process can be started.
 [[nodiscard]] std::unique_ptr<WorkerPool> process_pool(std::size_t workers, WorkOnItem work);
 
-/// Whether this build knows MPI.
+/// Returns whether this build supports MPI.
 [[nodiscard]] bool has_mpi();
 
-/// How many processes mpirun (or a batch system) has started together with this one, itself included, by
-/// what the environment says; 1 without. Calls nothing of MPI.
+/// Returns the number of processes, including this one, that mpirun or a batch system has started together,
+/// according to the environment; 1 without. Does not call MPI.
 [[nodiscard]] int mpi_processes();
 
-/// To be called by all of these processes, once, while they have a single thread. In rank 0 it gives a pool
-/// of the others; these work for it, one item at a time each, return null when it is destroyed, and are done
-/// with MPI then. Each rank works in a child process as process_pool() does; a rank that dies itself ends the
-/// MPI job. Throws InternalError in builds without MPI and with fewer than two ranks.
+/// Must be called once by all of these processes, while they have a single thread. Returns a pool of the
+/// other ranks in rank 0. In the others it works for that pool, one item at a time, and returns null after
+/// the pool was destroyed and MPI finalized. Each rank works in a child process as process_pool() does; the
+/// death of a rank itself ends the MPI job. Throws InternalError in builds without MPI and with fewer than
+/// two ranks.
 [[nodiscard]] std::unique_ptr<WorkerPool> mpi_pool(const WorkOnItem& work);
 
 }  // namespace poet

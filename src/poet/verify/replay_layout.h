@@ -2,6 +2,7 @@
 
 // The verifier on addresses: does what the plan puts into RAM fit where the layout says?
 
+#include "poet/cost/instance.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"

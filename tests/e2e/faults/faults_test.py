@@ -31,6 +31,7 @@ KINDS = {
     "read_interrupted": ("read", errno.EINTR), "write_interrupted": ("write", errno.EINTR),
 }
 HARMLESS = ("read_short", "write_short", "read_interrupted", "write_interrupted")
+SCARCE = ("fork", "thread")  # that the system has none left is no internal error
 OLD = b"what was there before\n"
 SECONDS = 60
 FEW = (1, 2, 3, 5, 1, 8, 4)
@@ -156,7 +157,7 @@ class Driver:
             return f"exit code {code}: {said[-300:]!r}"
         if code in (2, 3) and not 1 <= len(lines) <= command.processes:
             return f"exit code {code} with {len(lines)} lines: {said[-400:]!r}"
-        if code != 0 and kind in HARMLESS:
+        if code != 0 and kind in HARMLESS or code == 3 and kind in SCARCE:
             return f"exit code {code}: {said[-300:]!r}"
         for file in command.outputs:
             now = content(work / file)
@@ -168,7 +169,7 @@ class Driver:
                 if not (file.endswith(".safetensors") and now is not None):
                     return f"{file} is neither old nor new (exit code {code}): {said[-300:]!r}"
         left = left_over(command, work) + [f"TMPDIR/{file.name}" for file in Path(temporary).iterdir()]
-        if not all(name.endswith(("sqlite-wal", "sqlite-shm", "sqlite-journal")) for name in left):
+        if not all(name.endswith(("sqlite-wal", "sqlite-shm", "sqlite-journal", "sqlite-lock")) for name in left):
             return f"left: {left} (exit code {code}): {said[-300:]!r}"
         return None if code == 0 else self.goes_on(name, work, temporary)
 

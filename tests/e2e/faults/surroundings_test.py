@@ -68,7 +68,7 @@ class Surroundings(unittest.TestCase):
                         self.assertTrue(now == old or whole, f"{name}: {file}")
                     left = {file.name for file in folder.iterdir()}
                     self.assertLessEqual(left, {*COMMANDS[name].outputs, *COMMANDS[name].inputs, *COMMANDS[name].keeps,
-                                                "o.sqlite-wal", "o.sqlite-shm", "o.sqlite-journal"})
+                                                "o.sqlite-wal", "o.sqlite-shm", "o.sqlite-journal", "o.sqlite-lock"})
 
     def test_standard_output_that_is_full(self):
         for arguments in (["models"], ["devices", "m4"], ["solve", *LINEAR, "--json"]):

@@ -38,6 +38,10 @@ constexpr double kLookSeconds = 0.1;
 constexpr double kPollSeconds = 0.02;
 constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP};
 
+[[noreturn]] void refuse_to_start(int error) {
+  throw InputError("a child process", std::string("cannot be started: ") + std::strerror(error));
+}
+
 /// False when nobody reads any more.
 bool write_all(int descriptor, const void* data, std::size_t size) {
   const auto* at = static_cast<const char*>(data);
@@ -154,10 +158,10 @@ std::string to_string(const ChildEnd& end) {
                          : "exit code " + std::to_string(end.exit_code);
 }
 
-Child::Child(const ChildWork& work, const ChildSettings& settings) : own_group_(settings.obeys_requests) {
+Child::Child(const ChildWork& work, const ChildSettings& settings)
+    : own_group_(settings.obeys_requests), most_message_bytes_(settings.most_message_bytes) {
   std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw InternalError(std::string("no connection to a child process: ") + std::strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refuse_to_start(errno);
   if (settings.streams == Streams::keep) (void)std::fflush(stdout);  // else the child would write that, too
   const pid_t parent = getpid();
   // A handler of the parent's must not run in the child.
@@ -172,7 +176,7 @@ Child::Child(const ChildWork& work, const ChildSettings& settings) : own_group_(
   close(ends[1]);
   if (process_ < 0) {
     close(ends[0]);
-    throw InternalError(std::string("no child process: ") + std::strerror(error));
+    refuse_to_start(error);
   }
   descriptor_ = ends[0];
   if (own_group_) setpgid(process_, process_);  // both sides do, so that it holds before either goes on
@@ -186,8 +190,9 @@ Child::~Child() {
 bool Child::send(std::string_view message) const { return write_message(descriptor_, message); }
 
 void Child::read_what_is_there() {
+  constexpr int kMostChunks = 64;  // then their messages are taken first, however quickly more arrive
   std::array<char, 1 << 16> chunk{};
-  while (open_) {
+  for (int chunks = 0; open_ && chunks < kMostChunks; ++chunks) {
     const ssize_t count = recv(descriptor_, chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
@@ -206,6 +211,13 @@ bool Child::next(std::string& message) {
   std::uint64_t size = 0;
   if (left >= sizeof size) {
     std::memcpy(&size, at, sizeof size);
+    if (size != kEnd && size > most_message_bytes_) {
+      arrived_.clear();
+      taken_ = 0;
+      (void)kill();
+      open_ = false;
+      return false;
+    }
     const std::size_t whole = sizeof size + (size == kEnd ? sizeof size : size);
     if (left >= whole) {
       taken_ += whole;

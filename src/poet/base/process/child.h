@@ -1,28 +1,26 @@
 #pragma once
 
-// Child processes: a function in a forked copy of this process, and messages both ways. Every process that
-// poet starts is started here (programs: program.h).
+// Child processes: run a function in a forked copy of this process, with messages both ways. All processes of
+// poet are started here (programs: program.h).
 //
 // In the child
-// - There is the calling thread only. The allocator and stdio work (glibc sees to both when it forks); a lock
-//   that another thread of the parent held stays locked for ever. So where the parent may have several
-//   threads, `work` uses nothing that one of them may be in the middle of: no mutex of theirs, no
-//   function-local static that they may be initialising, no library with locks that the parent uses, too.
-// - It is killed when the parent ends, however that ends, and already when the thread ends that made it
-//   (PR_SET_PDEATHSIG), if the child had begun by then.
-// - Descriptors are closed but for standard streams and the connection: no other child's end is held open.
-// - Signal handlers are reset, what the parent ignores stays ignored, nothing is blocked. SIGPIPE is ignored.
-//   SIGINT, SIGTERM and SIGHUP, which reach whole groups of processes from terminals and batch systems, are
-//   ignored, too: the parent decides (but see `obeys_requests`).
-// - It ends by _exit(): destructors and exit handlers are the parent's. It dumps no core.
+// - Only the calling thread exists. The allocator and stdio work (glibc handles both in fork()); a lock that
+//   another thread of the parent held stays locked for ever. If the parent may have several threads, `work`
+//   must use no mutex of theirs, no function-local static that they may be initialising, and no library with
+//   locks that the parent uses too.
+// - It is killed when the thread that made it ends, or the parent in any way (PR_SET_PDEATHSIG).
+// - All descriptors but standard streams and the connection are closed.
+// - Signal handlers are reset, signals that the parent ignores stay ignored, none is blocked. SIGPIPE is
+//   ignored. SIGINT, SIGTERM and SIGHUP, which terminals and batch systems send to whole process groups, are
+//   ignored too: the parent decides (but see `obeys_requests`).
+// - It ends by _exit(), without destructors and exit handlers of the parent. It dumps no core.
 //
 // In the parent
-// - Nothing is installed and nothing ignored; all signals are blocked for the time of the fork in the calling
-//   thread. Writing to a child that is gone is no SIGPIPE. Interrupted system calls are taken up again.
-// - A child is waited for by its own number. Nobody else may wait for it, nor SIGCHLD be ignored; where it
-// is,
-//   how the child ended is not known ("exit code -1").
-// - A Child is for one thread at a time; different ones are independent.
+// - No signal handlers are installed; all signals are blocked in the calling thread during the fork. Writing
+//   to a child that has ended raises no SIGPIPE. Interrupted system calls are resumed.
+// - A child is waited for by its process id. If other code waits for it, or SIGCHLD is ignored, its end is
+//   unknown ("exit code -1").
+// - A Child must be used by one thread at a time; different ones are independent.
 //
 // A fork takes about a millisecond for processes of a few megabytes; memory is shared until written to.
 
@@ -43,11 +41,11 @@ namespace poet {
 class Parent {
  public:
   explicit Parent(int descriptor) : descriptor_(descriptor) {}
-  /// Any thread may. Blocks while the parent is busy; ends the process when the parent is gone.
+  /// Thread-safe. Blocks while the parent is busy; ends the process if the parent has ended.
   void send(std::string_view message);
-  /// The next message, waited for. Nothing: there will be none. One thread at a time.
+  /// Waits for the next message and returns it, or nullopt if there will be none. One thread at a time.
   [[nodiscard]] std::optional<std::string> receive() const;
-  /// As if the work had returned `exit_code`, from anywhere.
+  /// Ends the process as if the work had returned `exit_code`. Thread-safe.
   [[noreturn]] void finish(int exit_code);
 
  private:
@@ -55,20 +53,25 @@ class Parent {
   int descriptor_;
 };
 
+constexpr std::uint64_t kMostMessageBytes = std::uint64_t{1} << 30;
+
 enum class Streams {
-  keep,   // the parent's
+  keep,   // those of the parent
   quiet,  // standard input and output are /dev/null
   none,   // standard error, too; not in a build with sanitizers, whose findings are to be seen
 };
 
 struct ChildSettings {
   Streams streams = Streams::quiet;
-  /// SIGINT, SIGTERM and SIGHUP are as in the parent (its handlers reset), and the child has a process group
-  /// of its own: a terminal's Ctrl-C does not reach it; who wants that passes it on. Its whole group is
-  /// killed.
+  /// SIGINT, SIGTERM and SIGHUP are as in the parent (its handlers reset), and the child leads its own
+  /// process group, which is killed as a whole. A terminal's Ctrl-C does not reach it; callers may forward
+  /// it.
   bool obeys_requests = false;
-  /// Of its address space, what it has from the parent included (RLIMIT_AS). Not in a build with sanitizers.
+  /// Limit of its address space, including what it inherits (RLIMIT_AS). Ignored in builds with sanitizers.
   std::optional<std::int64_t> memory_limit_bytes;
+  /// A child that announces a longer message is killed and counts as lost: its code may be corrupted by
+  /// untrusted input.
+  std::uint64_t most_message_bytes = kMostMessageBytes;
 };
 
 /// How a child ended.
@@ -88,39 +91,40 @@ struct ChildEnd {
 /// "signal 9", "exit code 1".
 [[nodiscard]] std::string to_string(const ChildEnd& end);
 
-/// What a child does; returns its exit code.
+/// The function that a child runs; returns its exit code.
 using ChildWork = std::function<int(Parent&)>;
 
 class Child {
  public:
-  /// Forks. Throws InternalError when the system gives no process.
+  /// Forks. Throws InputError "a child process: cannot be started: ..." if the system refuses, as for lack of
+  /// processes, memory or descriptors.
   explicit Child(const ChildWork& work, const ChildSettings& settings = {});
-  /// Kills it.
+  /// Kills the child.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   Child(Child&&) = delete;
   Child& operator=(Child&&) = delete;
 
-  /// Blocks while the child is busy and more than the system buffers (some 200 KB) is under way. False: it is
-  /// gone.
+  /// Sends a message; blocks while the system's buffer (some 200 KB) is full. Returns false if the child has
+  /// ended.
   bool send(std::string_view message) const;
 
-  /// The next message, waited for as long. Nothing: none has come in full, or there will be none (see
-  /// open()).
+  /// Waits up to `seconds` for the next message. Returns nullopt if none has arrived in full, or if there
+  /// will be none (see open()).
   [[nodiscard]] std::optional<std::string> receive(double seconds = std::numeric_limits<double>::infinity());
 
-  /// Whether more messages may come, where receive() has just given nothing; false when the work has ended.
+  /// After receive() has returned nullopt: whether more messages may come. False once the work has ended.
   [[nodiscard]] bool open() const { return open_; }
 
-  /// Readable when receive() may have something.
+  /// Readable if receive() may return a message.
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] pid_t id() const { return process_; }
 
-  /// Ends it now, unless it has ended. Messages that have arrived can still be received.
+  /// Kills the child unless it has ended. Messages that have arrived can still be received.
   const ChildEnd& kill();
 
-  /// Until it ends by itself. Messages that nobody received are dropped.
+  /// Waits until the child ends. Drops messages that were not received.
   const ChildEnd& wait();
 
   [[nodiscard]] bool has_ended() const;
@@ -133,6 +137,7 @@ class Child {
   pid_t process_ = 0;
   int descriptor_ = -1;
   bool own_group_ = false;
+  std::uint64_t most_message_bytes_ = kMostMessageBytes;
   bool reaped_ = false;
   bool open_ = true;
   std::string arrived_;
@@ -140,19 +145,21 @@ class Child {
   ChildEnd end_;
 };
 
-/// Waits until one of them may have news, at most so long.
+/// Waits until receive() of one of them may return a message, at most `seconds`.
 void wait_for_news(const std::vector<const Child*>& children, double seconds);
 
 struct ChildWatch {
   double time_limit_seconds = std::numeric_limits<double>::infinity();
-  /// Called for every message in order; false stops, and later messages are dropped.
+  /// Called for every message in order; if it returns false the child is stopped and later messages are
+  /// dropped.
   std::function<bool(std::string&&)> receive;
-  /// Called at least every 20 ms; false stops. Messages that have arrived by then are still received.
+  /// Called at least every 20 ms; if it returns false the child is stopped. Messages that have arrived by
+  /// then are still received.
   std::function<bool()> keep_going;
 };
 
-/// Runs `work` in a child until it returns, is stopped, or dies. The child is gone when this returns, also by
-/// an exception of a callback.
+/// Runs `work` in a child until it returns, is stopped or dies. The child has ended when this returns or
+/// throws an exception of a callback.
 [[nodiscard]] ChildEnd run_child(const ChildWork& work, const ChildWatch& watch,
                                  const ChildSettings& settings = {});
 

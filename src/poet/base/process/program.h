@@ -24,11 +24,11 @@ struct ProgramCall {
   bool is_background = false;                           // it leaves the processor to others (nice 10)
 };
 
-/// Runs it in a process group of its own, with SIGINT, SIGTERM and SIGPIPE as they are by default,
-/// and otherwise as any child (child.h). Stopped, with all that it has started in its group, when time is up
-/// or when keep_going, called every 20 ms, is false. Else it is `finished`, with its exit code, or 128 + the
-/// signal that ended it. Callers may have several threads. Throws InputError, the program's name its place,
-/// where it cannot be started.
+/// Runs a program as a child (child.h) with its own process group and default SIGINT, SIGTERM and SIGPIPE.
+/// Kills the group once time is up or keep_going, called every 20 ms, returns false: the end is `stopped`.
+/// Otherwise it is `finished`, with the exit code, or 128 + the number of the signal that ended it. Callers
+/// may have several threads. Throws InputError with the program's name as its place if it cannot be run, or
+/// if no process can be started.
 [[nodiscard]] ChildEnd run_program(const ProgramCall& call,
                                    double time_limit_seconds = std::numeric_limits<double>::infinity(),
                                    const std::function<bool()>& keep_going = {});

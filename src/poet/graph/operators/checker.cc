@@ -110,7 +110,7 @@ std::vector<Index> Checker::gradients(Index first, Index last, bool optional) co
   }
   const auto most = static_cast<std::size_t>(last - first + 1);
   need(outputs() == most || (optional && outputs() + 1 == most),
-       "{}, not {}, or an attribute gradients that tells them", counted(last - first + 1, "output"),
+       "{}, not {}, or an attribute gradients that lists them", counted(last - first + 1, "output"),
        outputs());
   std::vector<Index> all;
   for (std::size_t i = 0; i < outputs(); ++i) all.push_back(first + static_cast<Index>(i));

@@ -6,6 +6,7 @@
 #include "poet/optimize/problem/loads.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/canonical.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/overlap.h"
 #include "poet/plan/timing/transfers.h"
 

@@ -4,6 +4,7 @@
 
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/streamed_plan.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 

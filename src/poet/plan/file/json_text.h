@@ -1,6 +1,6 @@
 #pragma once
 
-// How JSON files that poet writes are laid out.
+// The layout of JSON files that poet writes.
 
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
@@ -9,8 +9,8 @@
 
 namespace poet {
 
-/// An object with one member per line and, of the arrays in `listed`, one item per line: short enough to
-/// read, and to compare two files with diff. Names that are not UTF-8 (an ONNX file's, say) are made so.
+/// Returns an object as text with one member per line and, for the arrays in `listed`, one item per line, so
+/// that files can be read and compared with diff. Invalid UTF-8 in names (of ONNX files, say) is replaced.
 [[nodiscard]] std::string text_of(const nlohmann::ordered_json& json,
                                   std::initializer_list<std::string_view> listed);
 

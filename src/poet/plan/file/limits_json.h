@@ -13,7 +13,7 @@ namespace poet {
 /// `max_bytes_written`.
 void write_limits(nlohmann::ordered_json& json, Semantics semantics, const Limits& limits);
 
-/// The inverses, from the object that has these members. Throw InputError.
+/// Read them from the object that has these members. Throw InputError.
 [[nodiscard]] Semantics read_semantics(const JsonField& file);
 [[nodiscard]] Limits read_limits(const JsonField& file);
 

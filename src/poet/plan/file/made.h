@@ -1,7 +1,7 @@
 #pragma once
 
-// How a plan came about: for people who look at it later. Nothing is computed from it, and the verifier does
-// not read it. No time is among it: the same call writes the same bytes.
+// The origin of a plan, for display only: nothing is computed from it, and the verifier does not read it. It
+// has no date: the same call writes the same bytes.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -14,9 +14,9 @@ namespace poet {
 
 struct Made {
   std::string by;                    // "poet 0.1.0"
-  std::string command;               // without what says where results go; empty: by no command
+  std::string command;               // without output options; empty: not made by a command
   std::string status;                // "optimal" or "feasible", as the search ended
-  std::optional<Joules> bound = {};  // it proved that no plan needs less, under these limits
+  std::optional<Joules> bound = {};  // proven lower bound on any plan's energy within these limits
   bool paging = true;                // whether the plan was allowed to
   bool rematerialization = true;
 
@@ -24,7 +24,7 @@ struct Made {
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Made& made);
-/// The inverse, of the object. Throws InputError.
+/// Reads it. Throws InputError.
 [[nodiscard]] Made read_made(const JsonField& json);
 
 }  // namespace poet

@@ -64,7 +64,7 @@ PlanFamily family_of(std::vector<PlanFile> plans, const std::string& place) {
     else if (instance != common)
       throw InputError(place, "plans of one family must be for the same graph and costs");
     if (file.semantics != family.semantics)
-      throw InputError(place, "plans of one family must be by the same rules");
+      throw InputError(place, "plans of one family must have the same semantics");
   }
   check_family(family, place);
   return family;
@@ -88,7 +88,7 @@ void check_family(const PlanFamily& family, const std::string& place) {
     if (!std::is_sorted(plan.paged.begin(), plan.paged.end()) ||
         std::adjacent_find(plan.paged.begin(), plan.paged.end()) != plan.paged.end() ||
         !std::includes(may.begin(), may.end(), plan.paged.begin(), plan.paged.end()))
-      throw InputError(place, fmt::format("plan {}: what it pages must be parameters and optimiser state "
+      throw InputError(place, fmt::format("plan {}: paged values must be parameters and optimiser state "
                                           "that can live on storage, in increasing order",
                                           i + 1));
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Several plans for the same training graph, each within a RAM budget of its own, so that a run can go over
-// from one to another between its steps (docs/runtime.md). They differ by what lives on storage, steps and
-// addresses; graph and costs are the same, and so is what they compute, to the last bit.
+// Several plans for the same training graph with different RAM budgets, between which a run can switch from
+// step to step (docs/runtime.md). They differ in the values at home on storage, their steps and addresses;
+// graph and costs are the same, and so are the results, to the last bit.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace poet {
 
-/// What a plan of a family has of its own.
+/// The part of a family that is specific to one plan.
 struct FamilyPlan {
   std::vector<ValueId> paged;  // persistent values at home on storage, increasing
   Limits limits;
@@ -29,23 +29,23 @@ struct PlanFamily {
   std::vector<FamilyPlan> plans;  // from the largest RAM budget to the smallest; at least one
 };
 
-/// How many plans a file may hold.
+/// The largest number of plans in a file.
 inline constexpr std::size_t kMostPlans = 64;
 
-/// One plan, with the instance that it is for. O(instance + plan).
+/// Returns one plan with its instance. O(instance + plan).
 [[nodiscard]] PlanFile plan_of(const PlanFamily& family, std::size_t number);
 
-/// Of plans in any order. Throws InputError with `place`: plans of different graphs, costs or rules, the same
-/// RAM budget twice, none or too many.
+/// Joins plans in any order. Throws InputError with `place` for plans of different graphs, costs or
+/// semantics, equal RAM budgets, no plans or too many.
 [[nodiscard]] PlanFamily family_of(std::vector<PlanFile> plans, const std::string& place);
 
-/// The first plan whose budget is at most `ram`; nothing where all need more.
+/// Returns the index of the first plan whose budget is at most `ram`, or nullopt if all need more.
 [[nodiscard]] std::optional<std::size_t> plan_within(const PlanFamily& family, Bytes ram);
 
 /// "100 MB, 60 MB and 30 MB".
 [[nodiscard]] std::string budgets_text(const PlanFamily& family);
 
-/// As for one plan (plan_file.h), and files of one plan are as these are.
+/// As for one plan (plan_file.h); a family of one plan has the same files.
 [[nodiscard]] std::vector<std::uint8_t> to_binary(const PlanFamily& family);
 [[nodiscard]] nlohmann::ordered_json to_json(const PlanFamily& family);
 [[nodiscard]] PlanFamily plans_from_binary(const std::vector<std::uint8_t>& bytes, const std::string& place);

@@ -130,7 +130,7 @@ PlanFile plan_from_json(const Json& json, const std::string& place) {
   const JsonField root(json, place);
   if (root.has("plans")) root.fail(kSeveralPlans);
   if (!root.has("steps") && root.has("stages"))
-    root.fail("is a schedule; what is wanted here is a plan, with steps and addresses");
+    root.fail("is a schedule; a plan, with steps and addresses, is expected");
   if (!root.has("steps")) root.fail("is neither a plan (no steps) nor a schedule (no stages)");
   const std::int64_t format = root.format(1, kFormat);
   const char* allocations = kAllocations[format - 1];

@@ -1,6 +1,7 @@
 #pragma once
 
-// Schedule files: the stages with their instance, semantics and limits, so that verifying needs nothing else.
+// Schedule files: the stages with their instance, semantics and limits, so that they can be verified without
+// other files.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -17,16 +18,17 @@ struct ScheduleFile {
   Semantics semantics = Semantics::staged;
   Limits limits;
   Schedule schedule;
-  std::string leaves_out = {};  // what the answer that it was made beside does and it cannot; may be empty
+  std::string leaves_out =
+      {};  // what the accompanying plan does and a staged schedule cannot express; may be empty
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const ScheduleFile& file);
-/// Throws InputError with the place and the rule; indices are checked for range, not the schedule for sense.
+/// Throws InputError with the place and the rule. Indices are checked for range; the verifier decides whether
+/// the schedule is valid.
 [[nodiscard]] ScheduleFile schedule_from_json(const nlohmann::ordered_json& json, const std::string& place);
 
 [[nodiscard]] ScheduleFile read_schedule(const std::filesystem::path& file);
-/// Writes beside the target and renames: never half a file. Throws InputError when the folder cannot be
-/// written.
+/// Writes the file atomically. Throws InputError if the folder cannot be written.
 void write_schedule(const ScheduleFile& schedule, const std::filesystem::path& file);
 
 }  // namespace poet

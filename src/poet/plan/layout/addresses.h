@@ -1,6 +1,6 @@
 #pragma once
 
-// Layouts as files store them: offsets, the rest follows from the plan.
+// Layouts as files store them: offsets only; the rest follows from the plan.
 
 #include <cstdint>
 #include <vector>
@@ -15,12 +15,12 @@ namespace poet {
 [[nodiscard]] std::vector<std::uint8_t> addresses_of(const Layout& layout, Bytes alignment);
 
 /// `allocations` (as allocations_of() gives them) at an opened plan's addresses. Throws InputError with
-/// `place` when their number differs or an address is beyond what a file may state.
+/// `place` if their number differs or an address is out of range.
 [[nodiscard]] Layout layout_at(std::vector<Allocation> allocations, const poet_plan& opened, Bytes alignment,
                                const std::string& place);
 
-/// What does not lie where the allocation lies that it takes over does not take it over, but another that
-/// dies with it and lies there, if any. O(allocations log allocations).
+/// Corrects takes_over for allocations whose address differs from that of the allocation taken over: to
+/// another one that ends with it and has its address, or to none. O(allocations log allocations).
 void part_what_lies_apart(std::vector<Allocation>& allocations);
 
 }  // namespace poet

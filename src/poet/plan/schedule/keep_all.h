@@ -5,9 +5,8 @@
 
 namespace poet {
 
-/// Everything computed once, every value retained up to its last use, nothing paged: the schedule of a device
-/// with enough RAM. It obeys every rule of staged schedules in all semantics. O(ops * live values), which is
-/// the size of the answer.
+/// Returns the keep-all schedule: every op computed once, every value retained up to its last use, nothing
+/// paged. Valid in all semantics given enough RAM. O(ops * live values), the size of the result.
 [[nodiscard]] Schedule keep_all_schedule(const Graph& graph);
 
 }  // namespace poet

@@ -1,4 +1,4 @@
-// POET's Algorithm 2: from a staged schedule to the list of steps that carries it out.
+#include "poet/plan/schedule/linearise.h"
 
 #include <algorithm>
 
@@ -8,7 +8,6 @@
 #include "poet/plan/canonical.h"
 #include "poet/plan/machine.h"
 #include "poet/plan/overwritable.h"
-#include "poet/plan/plan.h"
 #include "poet/plan/schedule/stage_walk.h"
 
 namespace poet {

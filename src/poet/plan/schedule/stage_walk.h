@@ -1,12 +1,12 @@
 #pragma once
 
-// The one reading of staged schedules (docs/formulation.md, section 1): which steps a stage stands for, and
-// when in it RAM is given back. Shared by what makes plans of schedules and by what measures them; a
-// template, as local search walks stages in its innermost loop.
+// The semantics of staged schedules (docs/formulation.md, section 1): the steps of a stage, and when RAM is
+// freed in it. Shared by linearise() and by the measuring of schedules; a template, as local search walks
+// stages in its innermost loop.
 
 namespace poet {
 
-/// What a stage finds of a value, and leaves.
+/// Whether a value is retained at the start and at the end of a stage.
 struct Retention {
   bool now = false;   // retained when the stage starts
   bool next = false;  // and when the next one does

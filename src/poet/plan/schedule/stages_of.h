@@ -6,11 +6,10 @@
 
 namespace poet {
 
-/// What a plan keeps, recomputes and pages, told by stages: stage t is what happens after the first
-/// computation of op t-1 up to that of op t. A page-in belongs to the stage before, as the paper has it. It
-/// is for people to read: where a stage brings a value twice, or recomputes in another order than that of the
-/// ops, no staged schedule says the same. `plan` needs neither waits nor frees. O(steps + edges + size of the
-/// answer).
+/// Returns a plan in staged form: stage t holds the steps after the first computation of op t-1 up to that of
+/// op t; a page-in belongs to the stage before, as in the paper. For display: if a stage pages a value in
+/// twice, or recomputes in another order than that of the ops, no staged schedule is equivalent. `plan` needs
+/// neither waits nor frees. O(steps + edges + size of the result).
 [[nodiscard]] Schedule stages_of(const Instance& instance, const Plan& plan);
 
 }  // namespace poet

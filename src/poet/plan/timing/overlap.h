@@ -2,6 +2,7 @@
 
 // Transfers beside compute, for who decides what to page but not at which step.
 
+#include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 

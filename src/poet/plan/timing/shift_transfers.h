@@ -2,6 +2,7 @@
 
 // Where in its slots a plan's transfers go: each page-in as late as it can, each page-out as early.
 
+#include "poet/cost/instance.h"
 #include "poet/plan/timing/slot_plan.h"
 
 namespace poet {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "poet/base/stop.h"
+#include "poet/cost/instance.h"
 #include "poet/plan/limits.h"
 #include "poet/plan/plan.h"
 

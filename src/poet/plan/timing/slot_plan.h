@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "poet/cost/instance.h"
 #include "poet/plan/plan.h"
 #include "poet/plan/timing/timeline.h"
 

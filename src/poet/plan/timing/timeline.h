@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "poet/cost/instance.h"
 #include "poet/plan/plan.h"
 
 namespace poet {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set as a training step's `input` ops see it: which samples this step takes, and where they go.
+// Delivers the samples of a data set to the `input` ops of a training step.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,21 +14,22 @@ namespace poet::runtime {
 
 class Batches {
  public:
-  /// `graph` and `data` must outlive it; its samples are as the inputs of `graph`. Nothing is selected yet.
+  /// `graph` and `data` must outlive it; the samples must fit the inputs of `graph`. Nothing is selected yet.
   Batches(const Graph& graph, const Dataset& data, std::uint64_t seed);
 
-  /// What read() gives from now on: batch_of_step(step). Throws InputError where the data has too few samples
-  /// for one batch. Does not allocate else.
+  /// Selects batch_of_step(step) for read(). Throws InputError if the data has too few samples for a batch.
+  /// Does not allocate otherwise.
   void select(std::int64_t step);
-  /// Sample `first` and those that follow it; in places behind the last sample of the set, that one again.
+  /// Selects sample `first` and those that follow it; positions beyond the last sample repeat it.
   void select_from(std::int64_t first);
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(batch_.size()); }
 
-  /// Throws as Dataset::read(). Does not allocate. Part of an input is taken out of whole samples, for one of
-  /// which there is memory.
+  /// Writes the selected samples of an input. A part of an input is cut out of whole samples, which are read
+  /// one at a time. Throws as Dataset::read(). Does not allocate.
   void read(OpId input, std::byte* to);
 
-  /// What in the selected samples is infinite or no number: "'input' has nan at sample 3". Empty: nothing is.
+  /// Returns the first number in the selected samples that is not finite: "'input' has nan at sample 3".
+  /// Empty if all are finite.
   [[nodiscard]] std::string not_finite() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file of data, read in place. Private to runtime/data.
+// A data file, read by offset. Private to runtime/data.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace poet::runtime {
 /// Closed at the end of its scope. Reading from several threads is safe.
 class DataFile {
  public:
-  /// Throws InputError naming the file when it cannot be opened or is no regular file.
+  /// Throws InputError naming the file if it cannot be opened or is no regular file.
   explicit DataFile(const std::filesystem::path& file);
   ~DataFile();
   DataFile(DataFile&& other) noexcept;
@@ -24,10 +24,10 @@ class DataFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::int64_t size() const { return size_; }
 
-  /// `to.size()` bytes from `offset` on. Throws InputError on an I/O error, and when the file ends before.
+  /// Reads `to.size()` bytes from `offset` on. Throws InputError on I/O errors and if the file is too short.
   void read(std::int64_t offset, std::span<std::byte> to) const;
 
-  /// An InputError that names the file.
+  /// Throws an InputError that names the file.
   [[noreturn]] void fail(const std::string& rule) const;
 
  private:

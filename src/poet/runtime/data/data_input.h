@@ -1,6 +1,6 @@
 #pragma once
 
-// What a training step is fed with, and what each part of it is for.
+// The inputs of a training step and their roles.
 
 #include <cstdint>
 #include <string>
@@ -14,17 +14,17 @@ enum class InputRole {
   features,        // real numbers
   tokens,          // ids, rows of a table
   positions,       // of tokens in their sequence
-  token_types,     // which of the sequences that are fed together a token belongs to
-  mask,            // which tokens are there
-  class_targets,   // what a cross-entropy compares with
-  number_targets,  // what a squared error compares with
+  token_types,     // the sequence of a token, if several are joined
+  mask,            // the tokens that exist
+  class_targets,   // of a cross-entropy
+  number_targets,  // of losses of numbers
 };
 
-/// A value that an `input` op writes; a tensor of which several such ops write parts.
+/// The value of an `input` op, or a tensor whose parts several such ops write.
 struct DataInput {
-  ValueId value;     // of a tensor in parts the first part
+  ValueId value;     // the first part of a tensor in parts
   std::string name;  // of the op
-  Shape shape;       // axis 0 counts the samples of a batch, or what is predicted of them, sample by sample
+  Shape shape;       // axis 0: samples of a batch, or several rows per sample
   DType dtype = DType::float32;
   InputRole role = InputRole::features;
   std::int64_t range = 0;       // its numbers are 0 to range - 1; 0: any. Integers only.
@@ -32,14 +32,13 @@ struct DataInput {
   Shape sample;                 // the shape of one sample
 };
 
-/// In the order of the ops; of a forward or a training graph. Roles are told by use and by name: targets are
-/// what the loss compares with, the integers that are looked up in an embedding are positions or token types
-/// when the table (or else the input) is called so, and what is called a mask is one. Throws InputError when
-/// two inputs do not agree on the batch; targets may have several rows per sample, as many for each.
-/// O(ops + values).
+/// Returns the inputs of a forward or training graph in the order of the ops. Roles follow from use and name:
+/// targets are operands of the loss, integers that index an embedding are positions or token types if the
+/// table (or else the input) is named so, and inputs named as masks are masks. Throws InputError if inputs
+/// disagree on the batch size; targets may have a fixed number of rows per sample. O(ops + values).
 [[nodiscard]] std::vector<DataInput> data_inputs(const Graph& graph);
 
-/// How many samples a step takes; 1 where it takes no data.
+/// Returns the number of samples per step; 1 if there are no inputs.
 [[nodiscard]] std::int64_t samples_per_step(const std::vector<DataInput>& inputs);
 
 }  // namespace poet::runtime

@@ -9,14 +9,14 @@
 
 namespace poet::runtime {
 
-/// Positions 0, 1, 2... along the last axis, one sequence of tokens, no token masked: what such an input
-/// holds where nobody says otherwise.
+/// Returns whether the input has a default: positions 0, 1, 2... along the last axis, one sequence of tokens,
+/// no masked token.
 [[nodiscard]] bool has_default(const DataInput& input);
 
-/// Throws InputError when the sequence is longer than the table of its positions.
+/// Throws InputError if the sequence is longer than the table of its positions.
 void check_default(const DataInput& input);
 
-/// One sample.
+/// Writes one sample.
 void write_default(const DataInput& input, std::byte* to);
 
 }  // namespace poet::runtime

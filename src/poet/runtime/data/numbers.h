@@ -1,6 +1,6 @@
 #pragma once
 
-// Real numbers among the data.
+// Checks of real numbers in data.
 
 #include <cstddef>
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace poet::runtime {
 
-/// Which rule of a loss's targets one of these float32 numbers breaks: "has nan at sample 3; the network
-/// takes finite numbers as 'targets'". Empty where all keep them.
+/// Returns the rule of a loss's targets that one of these float32 numbers violates: "has nan at sample 3; the
+/// network takes finite numbers as 'targets'". Empty if none does.
 [[nodiscard]] std::string broken_rule(const DataInput& targets, std::int64_t sample,
                                       std::span<const std::byte> numbers);
 
-/// The first of these float32 numbers that is infinite or no number, as text; empty where there is none.
+/// Returns the first of these float32 numbers that is not finite as text; empty if there is none.
 [[nodiscard]] std::string first_not_finite(std::span<const std::byte> numbers);
 
 }  // namespace poet::runtime

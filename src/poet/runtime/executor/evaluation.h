@@ -1,7 +1,7 @@
 #pragma once
 
-// Carries out the plan of a forward pass between training steps, in the memory of the training's program and
-// on its parameters, wherever they are at home.
+// Executes the plan of a forward pass between training steps, in the memory of the training program and on
+// its parameters, in RAM or on storage.
 
 #include <cstdint>
 #include <memory>
@@ -11,29 +11,29 @@
 
 namespace poet::runtime {
 
-/// What a pass found.
+/// The result of a pass.
 struct PassFigures {
   float loss = 0;
-  std::int64_t right = 0;  // of the rows that were looked at, those whose target has the largest logit
+  std::int64_t right = 0;  // number of counted rows whose target has the largest logit
 };
 
 class Evaluation {
  public:
-  /// `plan` is one that the verifier accepts. Its persistent values are
-  /// those of `training` of the same names; `host` is the training's program. All must outlive this. Throws
-  /// InputError as Program, and where a parameter is none of the training's.
+  /// The verifier must accept `plan`. Its persistent values are those of the same names in `training`; `host`
+  /// is the training program. All must outlive this. Throws InputError as Program, and if `training` lacks a
+  /// parameter.
   Evaluation(const PlanFile& plan, const KernelOptions& kernels, const Graph& training, const Program& host);
 
-  /// One pass. `pages` has slots(); null where there are none. `samples`: of the batch the first so many are
-  /// looked at for `right`. Persistent values stay as they are. Throws the InputError of a transfer that
-  /// failed or of the input source.
+  /// Runs a pass. `pages` has slots(), or is null if there are none. `right` counts the first `samples` of
+  /// the batch. Persistent values are unchanged. Throws the InputError of a failed transfer or of the input
+  /// source.
   PassFigures run(const PersistentValues& persistent, TransferQueue* channel, PageFile* pages,
                   const InputSource& inputs, std::int64_t samples);
 
   /// Bytes of each page of a value that is not persistent.
   [[nodiscard]] const std::vector<Bytes>& slots() const { return slots_; }
 
-  /// Whether `right` means anything: the loss compares with classes.
+  /// Returns whether the loss has class targets, so that `right` is meaningful.
   [[nodiscard]] bool has_classes() const { return has_classes_; }
   [[nodiscard]] std::int64_t rows_per_sample() const;
   [[nodiscard]] const Program& program() const { return *program_; }

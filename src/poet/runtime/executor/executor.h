@@ -1,6 +1,6 @@
 #pragma once
 
-// Carries out a program, step after step: the training step of the plan, on the plan's memory.
+// Executes a program: the training step of a plan, repeatedly, in the plan's memory.
 
 #include <cstdint>
 #include <functional>
@@ -17,14 +17,14 @@
 
 namespace poet::runtime {
 
-/// Sees every run of an op right after it, recomputations included: for checks and captures.
+/// Called after every run of an op, recomputations included: for checks and captures.
 using Observer = std::function<void(const PreparedStep& step)>;
 
 class Executor {
  public:
-  /// Starts the channel if the plan pages, to `pages`, which has the program's slots; null where it has none.
-  /// `file`, `program`, `persistent` and `pages` must outlive the executor. The plan is one by the rules of a
-  /// device. Throws InputError as TransferQueue does.
+  /// Starts the channel to `pages`, which has the program's slots, if the plan pages; else `pages` is null.
+  /// `file`, `program`, `persistent` and `pages` must outlive the executor. The plan must be one of device
+  /// semantics. Throws InputError as TransferQueue does.
   Executor(const PlanFile& file, const Program& program, PersistentValues& persistent, PageFile* pages);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -32,23 +32,23 @@ class Executor {
   Executor(Executor&&) = delete;
   Executor& operator=(Executor&&) = delete;
 
-  /// One training step; `number` counts from 1, `rate_factor` is on the learning rate. Allocates nothing but
-  /// what kernels do (kernel.h). Throws the InputError of a transfer that failed or of the input source;
-  /// resident parameters may then be half updated.
+  /// Runs one training step; `number` counts from 1, `rate_factor` multiplies the learning rate. Only kernels
+  /// may allocate (kernel.h). Throws the InputError of a failed transfer or of the input source; resident
+  /// parameters may then be partly updated.
   void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {},
            double rate_factor = 1.0);
 
-  /// Of the last step.
+  /// The loss of the last step.
   [[nodiscard]] float loss() const { return loss_; }
-  /// The norm of all gradients in the last step, before they were clipped; absent where they are not.
+  /// The global norm of the gradients in the last step before clipping; absent without clipping.
   [[nodiscard]] std::optional<float> gradient_norm() const { return gradient_norm_; }
-  /// Seconds that each of the plan's steps took the compute engine in the last run.
+  /// Seconds of the compute engine for each of the plan's steps in the last run.
   [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
-  /// Of the last step, from its first instant to its last.
+  /// Duration of the last step.
   [[nodiscard]] Seconds makespan() const { return makespan_; }
-  /// Of it, what compute waited for the channel; not what the channel did after the last computation.
+  /// The part of it in which compute waited for the channel, without transfers after the last computation.
   [[nodiscard]] Seconds stalled() const { return stalled_; }
-  /// Of it, what the `input` ops took: the data set's time, which no plan knows.
+  /// The part of it spent in `input` ops: the data set's time, which plans do not model.
   [[nodiscard]] Seconds fetching() const { return fetching_; }
   /// The channel's work since the executor was made.
   [[nodiscard]] TransferTotals transferred() const;
@@ -77,7 +77,8 @@ class Executor {
   std::optional<float> gradient_norm_;
 };
 
-/// The op that writes the loss of a training graph. Throws InputError when there is none or more than one.
+/// Returns the op that writes the loss of a training graph. Throws InputError if there is none or more than
+/// one.
 [[nodiscard]] OpId find_loss(const Graph& graph);
 
 }  // namespace poet::runtime

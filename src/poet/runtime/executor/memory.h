@@ -1,6 +1,6 @@
 #pragma once
 
-// The run's memory: one block, taken once, of exactly the size that was asked for.
+// The memory of a run: one block of exactly the requested size, allocated once.
 
 #include <cstddef>
 #include <span>
@@ -9,12 +9,11 @@
 
 namespace poet::runtime {
 
-/// Page-aligned memory between two pages that nobody may touch, so that running over either end (by more
-/// than fills the last page) ends the process instead of spoiling a result. The pages exist only once they
-/// are touched.
+/// Page-aligned memory between two guard pages, so that accesses beyond its ends (after the rest of the last
+/// page) end the process instead of corrupting results. Pages are allocated when first touched.
 class Memory {
  public:
-  /// Throws InputError when the machine does not give that much.
+  /// Throws InputError if the system cannot provide it.
   explicit Memory(Bytes size);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -31,9 +30,9 @@ class Memory {
   std::size_t size_ = 0;
 };
 
-/// What untouched memory is recognised by.
+/// Fills memory with a pattern by which untouched memory is recognised.
 void fill_with_marks(std::span<std::byte> memory);
-/// One past the last byte that is no mark any more.
+/// Returns the position after the last byte that differs from the pattern.
 [[nodiscard]] Bytes high_water(std::span<const std::byte> memory);
 
 }  // namespace poet::runtime

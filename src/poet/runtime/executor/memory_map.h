@@ -4,12 +4,12 @@
 
 namespace poet::runtime {
 
-/// Where memory is taken, and how much of it.
+/// The memory of a run by purpose.
 struct MemoryMap {
-  Bytes arena{};       // as the plan has it
+  Bytes arena{};       // of the plan
   Bytes persistent{};  // parameters, optimiser state, constants
-  Bytes excluded{};    // what the plan's costs leave out of the budget
-  Bytes workspace{};   // scratch memory of kernels that the plan has no room for
+  Bytes excluded{};    // values that the plan's costs exclude from the budget
+  Bytes workspace{};   // scratch memory of kernels beyond that of the plan
 };
 
 }  // namespace poet::runtime

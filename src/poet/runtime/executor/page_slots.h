@@ -1,7 +1,7 @@
 #pragma once
 
-// Which page of the page file is whose: of one plan, or of all plans that a run may go over to, so that every
-// one of them finds the pages that the one before it has left.
+// The slots of the page file: of one plan, or of all plans between which a run may switch, so that each finds
+// the pages of the one before.
 
 #include <cstddef>
 #include <span>
@@ -15,7 +15,7 @@ namespace poet::runtime {
 
 inline constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
-/// Page slots of a paged persistent value; one where no step writes it.
+/// Page slots of a paged persistent value; only one if no step writes it.
 struct Home {
   std::size_t slot = kNoSlot;
   std::size_t other_slot = kNoSlot;
@@ -28,7 +28,7 @@ struct PageSlots {
   bool has_homes = false;  // a plan has persistent values at home in the slots
 };
 
-/// What a plan pages.
+/// The values that a plan pages.
 struct Pager {
   std::vector<ValueId> paged;  // persistent values at home on storage, increasing
   const Plan* plan = nullptr;
@@ -36,13 +36,13 @@ struct Pager {
 
 [[nodiscard]] Pager pager_of(const PlanFile& file);
 
-/// One slot per value that a plan pages, two per persistent value that a plan pages and steps update. Of
-/// several plans every persistent value has at least one, for going over from plan to plan.
-/// O(ops + values + steps).
+/// Returns the slots: one per value that a plan pages, two per persistent value that a plan pages and steps
+/// update. For several plans every persistent value has at least one, for switching plans. O(ops + values +
+/// steps).
 [[nodiscard]] PageSlots page_slots(const Graph& graph, std::span<const Pager> plans);
 
-/// Persistent values with a storage of their own and bytes, increasing, but for rows of tables; and of these
-/// the ones that steps update.
+/// Persistent values with bytes and their own storage, in ascending order, except rows of tables; and which
+/// of them steps update.
 struct PersistentKinds {
   std::vector<ValueId> all;
   IdVector<ValueId, char> updated;

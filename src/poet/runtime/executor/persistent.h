@@ -1,9 +1,9 @@
 #pragma once
 
-// Parameters and optimiser state between training steps, wherever they are at home: the resident ones in RAM,
-// the paged ones on the page file, in two slots each. A step reads one and writes the other; only when it is
-// complete the two change places, so that a step that fails leaves all as the step before left it. With a log
-// on the page file, all is there for another process as well.
+// Parameters and optimiser state between training steps: the resident ones in RAM, the paged ones in the page
+// file, in two slots each. A step reads one slot and writes the other; they are swapped when the step is
+// complete, so that a failed step leaves the state of the step before. With a log in the page file another
+// process can read the state, too.
 
 #include <cstddef>
 #include <functional>
@@ -20,35 +20,38 @@ class PersistentValues {
   /// `pages` has the program's slots; null where it has none. Both must outlive this.
   PersistentValues(const Graph& graph, const Program& program, PageFile* pages);
 
-  /// Of a value with rows the contents are its table's, and only one that stands for its home has them
-  /// (graph/parts.h). What `fill` writes to the memory that it is given becomes the value's contents. Not
-  /// while a step runs.
+  /// Sets the contents of a value to those that `fill` writes to the memory passed to it. For a value with
+  /// rows these are the contents of its table; only the value that stands for its home has them
+  /// (graph/parts.h). Not while a step runs.
   void set(ValueId v, const std::function<void(std::byte* to)>& fill);
-  /// Of a paged value a copy in memory of its own, until forget(). Not while a step runs.
+  /// Returns the contents of a value; for a paged value a copy, valid until forget(). Not while a step runs.
   [[nodiscard]] const std::byte* contents(ValueId v) const;
-  /// Lets the copies go.
+  /// Frees the copies.
   void forget() { copies_ = IdVector<ValueId, std::vector<std::byte>>(copies_.size()); }
 
-  /// The slot of a transfer of the step under way.
+  /// Returns the slot of a transfer of the current step.
   [[nodiscard]] std::size_t slot(const PreparedStep& step) const {
     return (step.kind == StepKind::page_out) == swapped_ ? step.slot : step.other_slot;
   }
-  /// Between steps: where the contents of a paged value are.
+  /// Returns the slot with the contents of a paged value. Between steps only.
   [[nodiscard]] std::size_t slot_of(ValueId v) const { return home(v); }
-  /// Before the first transfer of the step.
+  /// Must be called before the first transfer of a step.
   void start(std::int64_t step);
-  /// The step is complete: what it has written is what the next one reads. Throws InputError where the log
-  /// cannot be written; another process would then go on from the step before.
+  /// Completes a step: the next one reads what it has written. Throws InputError if the log cannot be
+  /// written; another process would then resume from the step before.
   void commit(std::int64_t step, float loss);
 
-  /// Every step is to be in `log`, which must outlive this: the present contents are those after `step`.
+  /// Logs every step in `log`, which must outlive this, beginning with the present contents, those after
+  /// `step`.
   void keep(StepLog& log, std::int64_t step, float loss);
-  /// Before the program goes: what lies in its memory goes to the page file, which has a home for all of it.
+  /// Before the program is destroyed: moves the values in its memory to the page file, which has homes for
+  /// all.
   void leave();
-  /// Another program for the same values, of which the page file has all. The log is to be kept anew.
+  /// Continues with another program for the same values, all of which are in the page file. The log must be
+  /// set anew by keep().
   void enter(const Program& program);
 
-  /// The contents are what `log` has found; the next step is in it, too.
+  /// Resumes with the contents found in `log`, and logs further steps in it.
   void go_on(StepLog& log, const LeftRun& left);
 
  private:

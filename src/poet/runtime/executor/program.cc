@@ -48,7 +48,7 @@ Bytes total(const Graph& graph, const std::vector<ValueId>& values) {
   return sum;
 }
 
-/// Values with rows by the name of the input that names them, in the order of values.
+/// Returns the values with rows, in order, by the name of the input that has their indices.
 std::map<std::string, std::vector<ValueId>> by_indices(const Graph& graph) {
   std::map<std::string, std::vector<ValueId>> found;
   for (const ValueId v : ids<ValueId>(graph.values.size()))
@@ -56,8 +56,10 @@ std::map<std::string, std::vector<ValueId>> by_indices(const Graph& graph) {
   return found;
 }
 
-/// The ops that have the numbers of rows.
-std::vector<OpId> inputs_named(const Graph& graph, const std::string& name, std::size_t count) {
+/// Returns the ops that bring the row indices of `table`. Throws InputError if there are none, or their
+/// values do not have `count` indices.
+std::vector<OpId> inputs_named(const Graph& graph, const std::string& name, const std::string& table,
+                               std::size_t count) {
   std::vector<OpId> found;
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     if (graph.ops[op].kind != "input") continue;
@@ -65,13 +67,16 @@ std::vector<OpId> inputs_named(const Graph& graph, const std::string& name, std:
     if (tensor_name(value) != name) continue;
     found.push_back(op);
     if (value.dtype != DType::int32 || element_count(tensor_shape(value)) != static_cast<std::int64_t>(count))
-      throw InputError(fmt::format("input '{}'", name), "has other numbers than those of rows");
+      throw InputError(fmt::format("input '{}'", name),
+                       fmt::format("must be int32 with {} indices, one per row", count));
   }
-  if (found.empty()) throw InputError(fmt::format("input '{}'", name), "is missing, which names rows");
+  if (found.empty())
+    throw InputError(fmt::format("input '{}'", name),
+                     fmt::format("is missing; table '{}' is indexed by it", table));
   return found;
 }
 
-/// What the numbers of rows take that a step names.
+/// Returns the bytes that the row indices of a step occupy.
 Bytes indices_of(const Graph& graph) {
   Bytes sum;
   for (const auto& [name, values] : by_indices(graph))
@@ -92,6 +97,47 @@ std::span<std::byte> tail(const Memory& memory, Bytes from) {
 }
 
 }  // namespace
+
+/// The address of every value as a plan's steps go by.
+class Program::Places {
+ public:
+  /// `fixed` are the addresses of values outside the arena. Throws InputError if the plan's addresses are not
+  /// aligned to 4 bytes.
+  Places(const Graph& graph, const std::vector<Allocation>& allocations,
+         const IdVector<ValueId, std::byte*>& fixed, std::byte* arena)
+      : storage_of_(storages(graph)), allocations_(allocations), place_(fixed), arena_(arena) {
+    for (const Allocation& allocation : allocations)
+      if (allocation.offset % kLeastAlignment.value() != 0)
+        throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
+  }
+
+  [[nodiscard]] void* of(ValueId v) const {
+    std::byte* address = place_[storage_of_[v]];
+    return address != nullptr ? address : arena_;  // tensors without elements have no address
+  }
+
+  /// Takes up the allocations that begin with `step`; to be called for every step in order. Returns the
+  /// address of the step's workspace, or null.
+  std::byte* begin(int step) {
+    std::byte* workspace = nullptr;
+    for (; next_ < allocations_.size() && allocations_[next_].begin == step; ++next_) {
+      const Allocation& allocation = allocations_[next_];
+      std::byte* address = arena_ + allocation.offset;
+      if (allocation.value.valid())
+        place_[allocation.value] = address;
+      else
+        workspace = address;
+    }
+    return workspace;
+  }
+
+ private:
+  IdVector<ValueId, ValueId> storage_of_;
+  const std::vector<Allocation>& allocations_;  // in the order of their beginnings
+  IdVector<ValueId, std::byte*> place_;
+  std::byte* arena_;
+  std::size_t next_ = 0;
+};
 
 Program::Program(const PlanFile& file, const KernelOptions& options)
     : file_(file),
@@ -231,7 +277,7 @@ void Program::lay_out_tables() {
   for (const auto& [name, values] : by_indices(graph)) {
     IndexList list;
     const auto count = static_cast<std::size_t>(tensor_shape(graph.values[values.front()])[0]);
-    list.inputs = inputs_named(graph, name, count);
+    list.inputs = inputs_named(graph, name, graph.values[values.front()].rows->table, count);
     list.numbers = left.first(count);
     left = left.subspan(count);
     for (const ValueId v : values) {
@@ -266,30 +312,35 @@ void Program::start_rows(std::int64_t step) const {
   }
 }
 
+std::span<void* const> Program::pointers(const Places& places, const std::vector<ValueId>& values) {
+  std::vector<void*>& list = pointers_.emplace_back();
+  for (const ValueId v : values) list.push_back(places.of(v));
+  return list;
+}
+
+void Program::prepare_transfer(PreparedStep& prepared, const Places& places) {
+  prepared.rows = row_transfers_[prepared.value].get();
+  if (prepared.rows == nullptr) {
+    prepared.slot = slots_->home[prepared.value].slot;
+    prepared.other_slot = slots_->home[prepared.value].other_slot;
+  }
+  prepared.data = static_cast<std::byte*>(places.of(prepared.value));
+  ++transfers_;
+}
+
+std::byte* Program::workspace_of(OpId op, std::byte* planned) const {
+  const Kernel* kernel = kernels_[op].get();
+  if (kernel == nullptr || kernel->workspace() <= Bytes(0)) return nullptr;
+  const CostTable& costs = file_.instance.costs;
+  const Bytes with_slack = kernel->workspace() + alignment_slack(costs.alignment);
+  const bool is_planned = planned != nullptr && costs.ops[op].workspace >= with_slack;
+  return is_planned ? aligned(planned) : workspace_;
+}
+
 void Program::prepare() {
   const Graph& graph = file_.instance.graph;
-  const CostTable& costs = file_.instance.costs;
-  const IdVector<ValueId, ValueId> storage_of = storages(graph);
-  const std::vector<Allocation>& allocations = file_.layout.allocations;
-
-  // Where each value is as the steps go by. Allocations are in the order of their beginnings.
-  IdVector<ValueId, std::byte*> place = fixed_;
-  const auto where = [&](ValueId v) -> void* {
-    std::byte* address = place[storage_of[v]];
-    // Only tensors without elements have none.
-    return address != nullptr ? address : arena_;
-  };
-  for (const Allocation& allocation : allocations)
-    if (allocation.offset % kLeastAlignment.value() != 0)
-      throw InputError("the plan's addresses", "must be multiples of 4, the size of a number");
-  std::size_t next_allocation = 0;
+  Places places(graph, file_.layout.allocations, fixed_, arena_);
   IdVector<OpId, char> computed(graph.ops.size(), 0);
-  const auto pointers = [&](const std::vector<ValueId>& values) -> std::span<void* const> {
-    std::vector<void*>& list = pointers_.emplace_back();
-    for (const ValueId v : values) list.push_back(where(v));
-    return list;
-  };
-
   pointers_.reserve(3 * file_.plan.steps.size());
   steps_.reserve(file_.plan.steps.size());
   for (int i = 0; i < static_cast<int>(file_.plan.steps.size()); ++i) {
@@ -298,46 +349,22 @@ void Program::prepare() {
     prepared.kind = step.kind;
     prepared.op = step.op;
     prepared.value = step.value;
-    std::span<void* const> inputs;
-    // A result may lie over an operand, so operands are looked up first.
-    if (step.kind == StepKind::compute) inputs = pointers(graph.ops[step.op].inputs);
-    std::byte* scratch = nullptr;
-    for (; next_allocation < allocations.size() && allocations[next_allocation].begin == i;
-         ++next_allocation) {
-      const Allocation& allocation = allocations[next_allocation];
-      std::byte* address = arena_ + allocation.offset;
-      if (allocation.value.valid())
-        place[allocation.value] = address;
-      else
-        scratch = address;
-    }
+    // A result may lie over an operand, so operands are looked up before the step's allocations begin.
+    if (step.kind == StepKind::compute) prepared.call.inputs = pointers(places, graph.ops[step.op].inputs);
+    std::byte* const workspace = places.begin(i);
     switch (step.kind) {
       case StepKind::page_out:
       case StepKind::page_in:
-        prepared.rows = row_transfers_[step.value].get();
-        if (prepared.rows == nullptr) {
-          prepared.slot = slots_->home[step.value].slot;
-          prepared.other_slot = slots_->home[step.value].other_slot;
-        }
-        prepared.data = static_cast<std::byte*>(where(step.value));
-        ++transfers_;
+        prepare_transfer(prepared, places);
         break;
-      case StepKind::compute: {
-        const Op& op = graph.ops[step.op];
-        Kernel* kernel = kernels_[step.op].get();
-        prepared.kernel = kernel;
+      case StepKind::compute:
+        prepared.kernel = kernels_[step.op].get();
         prepared.first = computed[step.op] == 0;
         computed[step.op] = 1;
-        prepared.call.inputs = inputs;
-        prepared.call.outputs = pointers(op.outputs);
-        prepared.call.updates = pointers(op.updates);
-        if (kernel != nullptr && kernel->workspace() > Bytes(0)) {
-          const Bytes with_slack = kernel->workspace() + alignment_slack(costs.alignment);
-          const bool planned = scratch != nullptr && costs.ops[step.op].workspace >= with_slack;
-          prepared.call.workspace = planned ? aligned(scratch) : workspace_;
-        }
+        prepared.call.outputs = pointers(places, graph.ops[step.op].outputs);
+        prepared.call.updates = pointers(places, graph.ops[step.op].updates);
+        prepared.call.workspace = workspace_of(step.op, workspace);
         break;
-      }
       case StepKind::wait:
       case StepKind::free:
         break;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A plan made ready to run: every step with the addresses, the kernel and the page slot that it needs.
+// A plan prepared for execution: every step with its addresses, kernel and page slot.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,33 +23,33 @@ struct PreparedStep {
   StepKind kind = StepKind::compute;
   OpId op;                           // compute
   ValueId value;                     // the others
-  Kernel* kernel = nullptr;          // compute, but for `input` ops, which the data set carries out
+  Kernel* kernel = nullptr;          // compute, except `input` ops, which the data set executes
   KernelCall call;                   // its pointers
   std::byte* data = nullptr;         // of a transfer
   std::size_t slot = kNoSlot;        // of a transfer
-  std::size_t other_slot = kNoSlot;  // of a paged persistent value its second one, else the same
+  std::size_t other_slot = kNoSlot;  // the second one of a paged persistent value, else the same
   RowTransfer* rows = nullptr;       // of a transfer of rows, which has no slots
   bool first = false;                // compute: for the first time in the step
 };
 
-/// The numbers of rows that an input of the step names, in RAM from before its beginning on.
+/// The row indices of an input of the step, in RAM from before the step begins.
 struct IndexList {
-  std::vector<OpId> inputs;         // the `input` ops that have its numbers
-  std::span<std::int32_t> numbers;  // kOtherRow where an earlier one is the same
-  std::int64_t rows = 0;            // of the smallest of its tables: every number is below
+  std::vector<OpId> inputs;         // the `input` ops that bring the indices
+  std::span<std::int32_t> numbers;  // kOtherRow if an earlier index is the same
+  std::int64_t rows = 0;            // of the smallest of its tables: upper bound of indices
 };
 
 class Program {
  public:
-  /// `file` is one that the verifier accepts, and must outlive the program. Throws InputError naming the op
-  /// or value when the plan's sizes cannot hold its tensors, when an op has no kernel here, or when the
-  /// machine does not give the memory.
+  /// The verifier must accept `file`, which must outlive the program. Throws InputError naming the op or
+  /// value if the plan's sizes cannot hold its tensors, if an op has no kernel, or if the system cannot
+  /// provide the memory.
   Program(const PlanFile& file, const KernelOptions& options);
-  /// The same with page slots that are not its own alone, which must outlive it.
+  /// The same with shared page slots, which must outlive it.
   Program(const PlanFile& file, const KernelOptions& options, const PageSlots& slots);
-  /// In the memory of `host`, between its steps: in its arena, and on its persistent values, which
-  /// `of_host` says of each of the file's. Its page slots are for nobody. Throws InputError also where the
-  /// arena is too small.
+  /// The same in the memory of `host`, between its steps: in its arena and on its persistent values;
+  /// `of_host` maps those of the file to them. Page slots of such a program are not used. Throws InputError
+  /// also if the arena is too small.
   Program(const PlanFile& file, const KernelOptions& options, const Program& host,
           const IdVector<ValueId, ValueId>& of_host);
 
@@ -59,19 +59,19 @@ class Program {
   /// Bytes of each page slot.
   [[nodiscard]] const std::vector<Bytes>& slots() const { return slots_->bytes; }
   [[nodiscard]] const Home& home(ValueId v) const { return slots_->home[v]; }
-  /// The value whose page a slot is.
+  /// Returns the value of a slot.
   [[nodiscard]] ValueId owner(std::size_t slot) const { return slots_->owners[slot]; }
-  /// Tables of which rows are transferred, the values that stand for them (stands_for_home() of
-  /// graph/parts.h), and of a value with rows its transfer.
+  /// Tables whose rows are transferred, the values that stand for them (stands_for_home() of graph/parts.h),
+  /// and the transfer of a value with rows.
   [[nodiscard]] const std::vector<TableSize>& tables() const { return tables_; }
   [[nodiscard]] ValueId table_owner(std::size_t table) const { return table_owners_[table]; }
   [[nodiscard]] RowTransfer& rows(ValueId v) const { return *row_transfers_[v]; }
   [[nodiscard]] const std::vector<IndexList>& index_lists() const { return index_lists_; }
-  /// Of all of the step's transfers of rows.
+  /// Resets all transfers of rows for a step.
   void start_rows(std::int64_t step) const;
   [[nodiscard]] std::size_t transfers() const { return transfers_; }
 
-  /// Of a resident persistent value, for the whole run.
+  /// Returns the address of a resident persistent value, valid for the whole run.
   [[nodiscard]] std::byte* persistent(ValueId v) const { return fixed_[v]; }
   [[nodiscard]] std::span<std::byte> arena() const;
 
@@ -80,6 +80,11 @@ class Program {
   void map_memory();
   void use_memory_of(const Program& host, const IdVector<ValueId, ValueId>& of_host);
   [[nodiscard]] Bytes unplanned_workspace() const;
+  class Places;
+  [[nodiscard]] std::span<void* const> pointers(const Places& places, const std::vector<ValueId>& values);
+  void prepare_transfer(PreparedStep& prepared, const Places& places);
+  /// `planned` is the address that the plan has for the op's workspace, or null. Null if it needs none.
+  [[nodiscard]] std::byte* workspace_of(OpId op, std::byte* planned) const;
   void prepare();
   void lay_out_tables();
 
@@ -104,9 +109,9 @@ class Program {
   std::vector<PreparedStep> steps_;
 };
 
-/// charge_workspaces() (kernels/kernel_options.h) for the pass that validates a network, where `training`,
-/// the instance of the training's plan, has room for its own kernels' workspaces. Else nothing: those of both
-/// are outside the RAM budget, and the arena may have no room for them.
+/// Calls charge_workspaces() (kernels/kernel_options.h) for a validation pass if `training`, the instance of
+/// the training plan, includes its kernels' workspaces. Otherwise charges none: the workspaces of both are
+/// outside the RAM budget, and may not fit into the arena.
 void charge_workspaces_as(const Instance& training, Instance& instance, const KernelOptions& options);
 
 }  // namespace poet::runtime

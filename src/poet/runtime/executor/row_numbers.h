@@ -1,6 +1,6 @@
 #pragma once
 
-// Which rows of its tables a step names, known before its first transfer.
+// The row indices of a step, read before its first transfer.
 
 #include <cstdint>
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace poet::runtime {
 
-/// Delivers the data of an `input` op (its one output) to where they are to be.
+/// Writes the data of an `input` op (its only output) to `to`.
 using InputSource = std::function<void(OpId input, std::byte* to)>;
 
 class RowNumbers {
  public:
-  /// For the index lists of `program`, which must outlive this, as `graph` must.
+  /// For the index lists of `program`; it and `graph` must outlive this.
   RowNumbers(const Graph& graph, const Program& program);
 
-  /// Into the program's lists, from the inputs of the step that is to follow. Throws the InputError of the
-  /// input source, and for a number that is none of a row. Does not allocate.
+  /// Reads the indices of the next step into the program's lists. Throws the InputError of the input source,
+  /// and InputError for an index that is out of range. Does not allocate.
   void read(const InputSource& inputs);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// The state of a run on its page file, step by step: which pages are the last complete step's, and with them
-// the values that are in RAM from step to step. Values that no step changes are written once.
+// Logs the state of a run in its page file after every step: the pages of the last complete step, and the
+// resident values. Values that no step changes are written once.
 
 #include <cstddef>
 #include <cstdint>

@@ -7,14 +7,14 @@
 
 namespace poet::runtime {
 
-/// Exact.
+/// Exact conversion to float32.
 [[nodiscard]] inline float widened(std::uint16_t number) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(number) << 16U);
 }
 
-/// The nearest one; of two equally near ones the one whose last bit is 0. Finite numbers beyond the largest
-/// bfloat16 (3.39e38) become that one, where IEEE 754 gives infinity: a mask of -FLT_MAX stays finite, and
-/// the softmax of a row that is masked altogether has no NaN. NaN stays NaN.
+/// Rounds to the nearest bfloat16, ties to even. Finite numbers beyond the largest bfloat16 (3.39e38) become
+/// that, unlike in IEEE 754: a mask of -FLT_MAX stays finite, and the softmax of a fully masked row has no
+/// NaN. NaN stays NaN.
 [[nodiscard]] inline std::uint16_t rounded_to_bfloat16(float number) {
   constexpr std::uint32_t kInfinity = 0x7f800000U, kLargest = 0x7f7fU, kQuiet = 0x0040U;
   const auto bits = std::bit_cast<std::uint32_t>(number);
@@ -25,7 +25,7 @@ namespace poet::runtime {
   return static_cast<std::uint16_t>(sign | half);
 }
 
-/// Of `count` numbers. `from` and `to` do not overlap.
+/// Convert `count` numbers. `from` and `to` must not overlap.
 void widen(const std::uint16_t* from, std::int64_t count, float* to);
 void round_to_bfloat16(const float* from, std::int64_t count, std::uint16_t* to);
 

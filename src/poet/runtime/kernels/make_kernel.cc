@@ -58,7 +58,7 @@ std::unique_ptr<Kernel> make_kernel(const Graph& graph, OpId op, const KernelOpt
     const Op& o = graph.ops[op];
     if (o.kind == "published")
       throw InputError(graph.name,
-                       "is a published instance: it tells what its ops cost, not what they compute");
+                       "is a published instance, which has the costs of its ops but not what they compute");
     throw InputError(place(graph, op), fmt::format("no kernel here computes {}", o.kind));
   }
   return kernel;

@@ -137,7 +137,7 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   const std::string where = measured.ops.in_context
                                 ? fmt::format("inside {} training steps", measured.ops.repetitions)
                                 : "each op alone, with cold caches";
-  device.origins["/ram_bytes"] = fmt::format("measured: {}, as the system tells", measured.date);
+  device.origins["/ram_bytes"] = fmt::format("measured: {}, as reported by the system", measured.date);
   device.origins["/alignment_bytes"] = "assumed: cache lines of 64 bytes";
   device.origins["/flops_per_second"] =
       fmt::format("measured: {}, of the network's convolutions and products together", measured.date);

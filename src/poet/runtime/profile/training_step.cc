@@ -7,6 +7,7 @@
 #include "poet/cost/tabulate.h"
 #include "poet/plan/file/plan_file.h"
 #include "poet/plan/schedule/keep_all.h"
+#include "poet/plan/schedule/linearise.h"
 #include "poet/runtime/data/data_input.h"
 
 namespace poet::runtime {

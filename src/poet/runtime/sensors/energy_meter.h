@@ -1,7 +1,6 @@
 #pragma once
 
-// The energy that this machine can measure by itself. Whatever is reported as measured comes from a sensor;
-// where there is none, nobody invents one.
+// Energy measured by this machine's sensors; nothing is estimated.
 
 #include <filesystem>
 #include <memory>
@@ -12,7 +11,7 @@
 
 namespace poet::runtime {
 
-/// What reports print in place of a figure when there is no meter.
+/// Printed in reports instead of a figure if there is no meter.
 inline constexpr const char* kNotMeasured = "not measured (no RAPL, hwmon or INA sensor readable)";
 
 class EnergyMeter {
@@ -30,10 +29,10 @@ class EnergyMeter {
   EnergyMeter(EnergyMeter&&) noexcept;
   EnergyMeter& operator=(EnergyMeter&&) noexcept;
 
-  /// From now on. A thread of its own reads power sensors every 50 ms, and counters often enough that none
-  /// goes round unseen.
+  /// Starts measuring. A thread reads power sensors every 50 ms, and counters often enough to notice every
+  /// overflow.
   void start();
-  /// Since start(): of the whole machine or package, other programs included.
+  /// Stops and returns the energy since start() of the whole machine or package, other programs included.
   [[nodiscard]] Joules stop();
 
   /// "RAPL counters package-0, dram"; "ina3221 sensor VDD_IN, every 50 ms".

@@ -1,7 +1,6 @@
 #pragma once
 
-// What says that a process is to take less memory: how long processes wait for it, and limits of its control
-// group. None of these allocates more than a small file takes.
+// Signs that a process should use less memory: memory pressure, and limits of its control group.
 
 #include <filesystem>
 #include <optional>
@@ -11,17 +10,19 @@
 
 namespace poet::runtime {
 
-/// Percent of the last ten seconds in which some process waited for memory: `some avg10` of
-/// /proc/pressure/memory or a group's memory.pressure. Nothing where the file does not tell.
+/// Returns the percentage of the last ten seconds in which some process waited for memory: `some avg10` of
+/// /proc/pressure/memory or a group's memory.pressure. Returns nullopt if the file cannot be read or lacks
+/// it.
 [[nodiscard]] std::optional<double> memory_pressure(const std::filesystem::path& file);
 
-/// The lesser of memory.high and memory.max of a group (version 2). Nothing where it has neither.
+/// Returns the lesser of memory.high and memory.max of a control group (version 2), or nullopt if it has
+/// neither.
 [[nodiscard]] std::optional<Bytes> group_limit(const std::filesystem::path& folder);
 
-/// Whether a folder tells a limit, be it that there is none ("max"): what is no group never would.
+/// Returns whether a folder has a limit, "max" included, and so is a control group.
 [[nodiscard]] bool tells_limit(const std::filesystem::path& folder);
 
-/// The folders of this process's group (version 2) and of those around it, as far as they are there.
+/// Returns the existing folders of this process's control group (version 2) and its ancestors.
 [[nodiscard]] std::vector<std::filesystem::path> own_groups(const std::filesystem::path& root = "/");
 
 }  // namespace poet::runtime

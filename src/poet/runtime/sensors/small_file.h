@@ -1,6 +1,6 @@
 #pragma once
 
-// The files of /proc and /sys: small texts that the kernel makes anew for every reading.
+// Reads the small text files of /proc and /sys.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace poet::runtime {
 
-/// The text without blanks at its end; nothing when it cannot be read.
+/// Returns the text without trailing blanks, or nullopt if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::filesystem::path& file);
 
-/// A whole number that is all of the text, or nothing.
+/// Returns the integer that the whole text is, or nullopt.
 [[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text);
 
-/// Both.
+/// Returns the integer that a file consists of, or nullopt.
 [[nodiscard]] std::optional<std::int64_t> read_number(const std::filesystem::path& file);
 
-/// The number after "KEY" and blanks or a colon at the beginning of a line: "VmRSS:  1234 kB" -> 1234.
+/// Returns the number after "KEY" and blanks or a colon at the beginning of a line: "VmRSS: 1234 kB" -> 1234.
 [[nodiscard]] std::optional<std::int64_t> number_after(std::string_view text, std::string_view key);
 
 }  // namespace poet::runtime

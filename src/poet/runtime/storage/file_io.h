@@ -1,8 +1,7 @@
 #pragma once
 
-// Whole transfers at a place of a file. The system calls may do less than they were asked to, or be
-// interrupted; these go on until everything is done or the system says why not. Nothing here allocates, so
-// errors come back as codes, and who knows the file's name makes the message.
+// Complete reads and writes at an offset of a file, repeated after partial transfers and interrupts. Nothing
+// here allocates; errors are returned as codes, from which the caller makes a message.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +30,8 @@ class Descriptor {
   int number_;
 };
 
-/// How a transfer ended. Whole when `done` is what was asked for; otherwise `error` is the errno, or 0 where
-/// a read met the end of the file.
+/// The result of a transfer: complete if `done` is the requested size; otherwise `error` is the errno, or 0
+/// if a read reached the end of the file.
 struct IoOutcome {
   std::size_t done = 0;
   int error = 0;
@@ -41,13 +40,13 @@ struct IoOutcome {
 [[nodiscard]] IoOutcome read_at(int descriptor, std::int64_t offset, std::span<std::byte> to);
 [[nodiscard]] IoOutcome write_at(int descriptor, std::int64_t offset, std::span<const std::byte> from);
 
-/// Whether the path still leads to the opened file: between opening and locking it another process may have
-/// removed it.
+/// Returns whether the path still names the opened file: another process may have removed it between opening
+/// and locking.
 [[nodiscard]] bool still_named(int descriptor, const std::filesystem::path& file);
 
-/// The system's words for an errno: "No space left on device".
+/// Returns the system's text for an errno: "No space left on device".
 [[nodiscard]] std::string error_text(int error);
-/// Why a transfer of `wanted` bytes is not whole: "File too large, after 4,096 of 65,536 bytes".
+/// Explains an incomplete transfer of `wanted` bytes: "File too large, after 4,096 of 65,536 bytes".
 [[nodiscard]] std::string explain(const IoOutcome& outcome, std::size_t wanted);
 
 }  // namespace poet::runtime

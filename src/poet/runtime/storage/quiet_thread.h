@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads that work in the background of a program that does not know of them.
+// Background threads of the library.
 
 #include <pthread.h>
 
@@ -13,8 +13,8 @@
 
 namespace poet::runtime {
 
-/// A thread that no signal interrupts: those are for the threads that the program knows. Throws InputError
-/// "NAME: cannot be started: ..." when the system has none to give.
+/// Starts a thread with all signals blocked, so that they are delivered to the program's own threads. Throws
+/// InputError "NAME: cannot be started: ..." if the system refuses.
 template <class Body>
 [[nodiscard]] std::thread quiet_thread(const std::string& name, const Body& body) {
   sigset_t all;

@@ -127,14 +127,22 @@ void PlanWatch::look_at_pressure(Seconds now, std::size_t present) {
     if (const std::optional<double> one = memory_pressure(file))
       percent = std::max(percent.value_or(0), *one);
   Level& level = levels_[kPressure];
-  if (!percent) return;
-  if (*percent >= options_.low) calm_since_.reset();
-  if (*percent >= options_.high) {
+  if (!percent) {
+    // Without figures there is no reason to stay at a smaller plan for ever.
+    if (level.plan == 0) return;
+    notice_once(pressure_notice_, "memory pressure cannot be read any more; it counts as none");
+  } else {
+    pressure_notice_.clear();
+  }
+  const bool is_high = percent && *percent >= options_.high;
+  const bool is_low = !percent || *percent < options_.low;
+  if (!is_low) calm_since_.reset();
+  if (is_high) {
     if (stepped_down_ && now - *stepped_down_ < options_.settle) return;
     stepped_down_ = now;
     level.plan = std::min(std::max(level.plan, present) + 1, budgets_.size() - 1);
     level.reason = fmt::format("memory pressure: {:g}% of the last 10 s", *percent);
-  } else if (*percent < options_.low) {
+  } else if (is_low) {
     if (!calm_since_) calm_since_ = now;
     if (level.plan == 0 || now - *calm_since_ < options_.calm) return;
     calm_since_ = now;

@@ -1,14 +1,13 @@
 #pragma once
 
-// By which of its plans a run is to go on: what signals, a control file, the limit of a control group and the
-// machine's memory pressure say. The one that asks for the smallest plan decides.
+// Selects the plan by which a run goes on, from signals, a control file, the limit of a control group and the
+// machine's memory pressure. The source that asks for the smallest plan decides.
 //
 //   signals, control file   at once, in both directions
-//   limit of the group      at once to smaller plans; back when there has been room for `calm`
-//   pressure                one plan smaller where it is at least `high` percent, and again after `settle`,
-//   as
-//                           the percentages are of ten seconds; one larger when it has been below `low` for
-//                           `calm`
+//   limit of the group      to smaller plans at once; back once there has been room for `calm`
+//   pressure                one plan smaller if it is at least `high` percent, and again after `settle`,
+//                           since percentages are averages over ten seconds; one larger once it has been
+//                           below `low`, or cannot be read any more, for `calm`
 
 #include <array>
 #include <cstddef>
@@ -78,7 +77,7 @@ class PlanWatch {
   std::array<Level, 4> levels_;       // of signals, control file, groups, pressure
   std::size_t decides_ = 0;           // of these the one that decided last
   std::vector<ControlLine> control_;  // as it was understood last
-  std::string control_notice_, group_notice_;
+  std::string control_notice_, group_notice_, pressure_notice_;
   std::optional<Seconds> polled_;
   std::optional<Seconds> room_since_;    // in the groups,
   std::size_t room_for_ = 0;             // for this plan at least

@@ -34,7 +34,7 @@ nn::TensorType output_type(const Lowering& net, const std::string& name,
   const std::optional<Tensor> type = inferred ? inferred : declared(net.model, net.sizes, name);
   if (!type) {
     throw InputError(
-        fmt::format("{}cannot be opaque: neither libonnx nor the file (value_info) tells the shape of its "
+        fmt::format("{}cannot be opaque: neither libonnx nor the file (value_info) states the shape of its "
                     "output '{}'",
                     cause, name));
   }

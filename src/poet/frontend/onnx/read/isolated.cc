@@ -51,6 +51,7 @@ ChildSettings settings() {
   ChildSettings settings;
   settings.streams = Streams::keep;
   std::int64_t pages = 0;  // that this process has
+  settings.most_message_bytes = kMostMemory;
   if (std::ifstream("/proc/self/statm") >> pages)
     settings.memory_limit_bytes = pages * sysconf(_SC_PAGESIZE) + kMostMemory;
   return settings;
@@ -64,11 +65,11 @@ std::optional<std::string> Isolated::ask(const std::string& question) {
     if (!child_)
       child_ = std::make_unique<Child>([this](Parent& parent) { return serve(parent, answer_); }, settings());
     if (child_->send(question)) reply = child_->receive(kMostWaiting);
-  } catch (const InternalError&) {
-    // There can be no child.
+  } catch (const InputError&) {
+    // The system has no process for it.
   }
   if (!reply) child_.reset();
-  if (!reply || reply->front() == kNoAnswer) return std::nullopt;
+  if (!reply || !reply->starts_with(kAnswer)) return std::nullopt;
   return reply->substr(1);
 }
 

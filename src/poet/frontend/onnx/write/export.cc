@@ -24,7 +24,7 @@ LossInputs loss_inputs(const Graph& forward) {
   for (const Op& op : forward.ops) {
     if (is_loss(op)) return {op.inputs.at(0), storage(forward, op.inputs.at(1))};
   }
-  throw InputError(forward.name, "has no loss, which tells the output of an ONNX model");
+  throw InputError(forward.name, "has no loss, which determines the output of an ONNX model");
 }
 
 void add_op(onnx::GraphExport& to, const Op& op) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Each buffer in its turn at the lowest place that is free during its whole life.
+// First-fit: places each buffer in turn at the lowest offset that is free during its whole lifetime.
 
 #include "poet/plan/layout/arena/sections.h"
 
@@ -11,8 +11,8 @@ struct FirstFit {
   std::int64_t height = 0;
 };
 
-/// `order` holds every buffer once. O(buffers^2) at worst; where lives are short, O(buffers * alive at a
-/// time).
+/// `order` is a permutation of the buffers. O(buffers^2) in the worst case; O(buffers * buffers alive at a
+/// time) for short lifetimes.
 [[nodiscard]] FirstFit first_fit(const std::vector<Buffer>& buffers, const Sections& sections,
                                  const std::vector<int>& order);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Is there a packing of at most a given height? Branch and bound in the manner of MiniMalloc (Moffitt, ASPLOS
-// 2023), each of whose ideas is found in pack_search.cc where it is used.
+// Decides whether there is a packing of at most a given height, by branch and bound like MiniMalloc (Moffitt,
+// ASPLOS 2023).
 
 #include "poet/plan/layout/arena/sections.h"
 
@@ -16,7 +16,7 @@ struct PackAnswer {
   std::int64_t effort = 0;
 };
 
-/// Limits of one search. Effort counts the buffers and sections looked at.
+/// Limits of one search. Effort counts the buffers and sections visited.
 struct PackLimits {
   std::int64_t capacity = 0;
   std::int64_t nodes = 0;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "poet/runtime/kernels/onednn/loops/gemm.h"
 #include "poet/runtime/kernels/onednn/loops/wide_loops.h"
-#include "poet/runtime/kernels/onednn/sequence.h"
 
 namespace poet::runtime::onednn {
 namespace {
@@ -191,7 +191,107 @@ Gemm backward_weight(const Shapes& s) {
   return p;
 }
 
+/// Distances of a group's part in the operands of the product A B = C.
+struct Groups {
+  std::int64_t a, b, c;
+};
+
+/// A pass of a convolution as products.
+struct Products {
+  Shapes shapes{};
+  std::vector<Piece> pieces;
+  Groups step{};
+  BufferId a{}, b{};
+  std::optional<BufferId> bias = {};
+};
+
+// A transposed convolution is the gradient of one that leads from its y to its x, so what is its forward pass
+// is that one's backward pass and the other way round.
+bool is_transposed(const Subject& subject) { return subject.op().kind.starts_with("conv_transpose"); }
+
+Products weight_gradient(const Subject& subject, BufferId left, BufferId right) {
+  const bool transposed = is_transposed(subject);
+  const std::size_t image = transposed ? 0 : 1;
+  const Shapes s =
+      shapes(subject, subject.input(image).shape, subject.output(0).shape, subject.input(1 - image).shape);
+  Gemm p = backward_weight(s);
+  BufferId a = left;
+  BufferId b = right;
+  if (transposed) std::swap(a, b);
+  Groups step{s.out * s.plane_y, s.in * s.plane_x, s.out * s.in * s.taps};
+  // A panel of few columns is mostly zeros: they had better be rows.
+  constexpr std::int64_t kFewColumns = 32;
+  if (p.b == Content::matrix && p.n < kFewColumns && p.m >= 2 * p.n) {
+    std::swap(p.m, p.n);
+    std::swap(p.a_rows, p.b_columns);
+    std::swap(p.a_columns, p.b_rows);
+    std::swap(p.c_rows, p.c_columns);
+    std::swap(a, b);
+    std::swap(step.a, step.b);
+  }
+  return {s, {{p}}, step, a, b};
+}
+
+Products image_product(const Subject& subject, BufferId left, BufferId right) {
+  const bool towards_x = is_input_gradient(subject) != is_transposed(subject);
+  if (!towards_x) {
+    const Shapes s = shapes(subject, subject.input(0).shape, subject.input(1).shape, subject.output(0).shape);
+    return {s, {{forward(s)}}, {s.out * s.in * s.taps, s.in * s.plane_x, s.out * s.plane_y}, right, left};
+  }
+  const Shapes s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
+  std::vector<Piece> pieces = backward_input(s);
+  if (pieces.empty()) pieces = {{Gemm()}};
+  return {s, std::move(pieces), {s.out * s.in * s.taps, s.out * s.plane_y, s.in * s.plane_x}, right, left};
+}
+
+void add_products(Sequence& sequence, const Subject& subject, const Products& products, BufferId result) {
+  const int threads = subject.threads;
+  Bytes needed{};
+  bool complete = true;  // else there are places to which no tap leads: nothing but the bias
+  for (const Piece& piece : products.pieces) {
+    if (piece.product.k > 0)
+      needed = std::max(needed, product_workspace(piece.product, threads));
+    else
+      complete = false;
+  }
+  const std::int64_t groups = products.shapes.groups;
+  const std::int64_t rows = products.pieces.front().product.m;
+  const std::int64_t size = element_count(subject.output(0).shape);
+  const std::int64_t plane = is_weight_gradient(subject) ? 1 : product_of(subject.output(0).shape, 2);
+  const BufferId scratch = sequence.scratch(static_cast<std::size_t>(needed.value()));
+  sequence.add(
+      [=](void* const* buffers) {
+        float* to = written(buffers, result);
+        const float* bias = products.bias ? read(buffers, *products.bias) : nullptr;
+        if (!complete)
+          for (std::int64_t i = 0; i < size; ++i)
+            to[i] = bias == nullptr ? 0.0F : bias[i / plane % (groups * rows)];
+        for (std::int64_t g = 0; g < groups; ++g) {
+          Bias added;
+          if (bias != nullptr) added.of_rows = bias + g * rows;
+          for (const Piece& piece : products.pieces) {
+            if (piece.product.k == 0) continue;
+            multiply(piece.product, read(buffers, products.a) + g * products.step.a + piece.a,
+                     read(buffers, products.b) + g * products.step.b, to + g * products.step.c + piece.c,
+                     added, written(buffers, scratch), threads);
+          }
+        }
+      },
+      "wide product");
+}
+
 }  // namespace
+
+void add_bias_gradient(Sequence& sequence, const Shape& dy, BufferId from, BufferId to) {
+  const std::int64_t plane = product_of(dy, 2);
+  const ChannelPlanes channel{dy[0], plane, dy[1] * plane};
+  sequence.add(
+      [=, &loops = wide_loops(), channels = dy[1]](void* const* buffers) {
+        for (std::int64_t c = 0; c < channels; ++c)
+          written(buffers, to)[c] = loops.channel_sum(channel, read(buffers, from) + c * plane);
+      },
+      "");
+}
 
 std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   if (!subject.plain()) return nullptr;
@@ -199,102 +299,12 @@ std::unique_ptr<Kernel> make_convolution_product(const Subject& subject) {
   const BufferId left = sequence->input(0);
   const BufferId right = sequence->input(1);
   const BufferId result = sequence->output(0);
-  constexpr BufferId kNone = ~BufferId{0};
-  BufferId bias = kNone;
-
-  // Distances of a group's part in the operands of the product A B = C.
-  struct Groups {
-    std::int64_t a, b, c;
-  };
-  Shapes s{};
-  Gemm p;
-  std::vector<Piece> pieces;
-  Groups step{};
-  BufferId a = left;
-  BufferId b = right;
-  // A transposed convolution is the gradient of one that leads from its y to its x, so what is its forward
-  // pass is that one's backward pass and the other way round.
-  const bool transposed = subject.op().kind.starts_with("conv_transpose");
-  const bool weights = subject.op().kind.ends_with("_backward_weight");
-  const bool towards_x = subject.op().kind.ends_with("_backward_input") != transposed;
-  if (weights) {
-    const std::size_t image = transposed ? 0 : 1;
-    s = shapes(subject, subject.input(image).shape, subject.output(0).shape, subject.input(1 - image).shape);
-    p = backward_weight(s);
-    if (transposed) std::swap(a, b);
-    step = {s.out * s.plane_y, s.in * s.plane_x, s.out * s.in * s.taps};
-    // A panel of few columns is mostly zeros: they had better be rows.
-    constexpr std::int64_t kFewColumns = 32;
-    if (p.b == Content::matrix && p.n < kFewColumns && p.m >= 2 * p.n) {
-      std::swap(p.m, p.n);
-      std::swap(p.a_rows, p.b_columns);
-      std::swap(p.a_columns, p.b_rows);
-      std::swap(p.c_rows, p.c_columns);
-      std::swap(a, b);
-      std::swap(step.a, step.b);
-    }
-  } else {
-    a = right;
-    b = left;
-    if (!subject.op().kind.ends_with("_backward_input") && subject.inputs() == 3) bias = sequence->input(2);
-    if (towards_x) {
-      s = shapes(subject, subject.output(0).shape, subject.input(1).shape, subject.input(0).shape);
-      pieces = backward_input(s);
-      step = {s.out * s.in * s.taps, s.out * s.plane_y, s.in * s.plane_x};
-    } else {
-      s = shapes(subject, subject.input(0).shape, subject.input(1).shape, subject.output(0).shape);
-      p = forward(s);
-      step = {s.out * s.in * s.taps, s.in * s.plane_x, s.out * s.plane_y};
-    }
-  }
-  if (pieces.empty()) pieces = {{p}};
-  const int threads = subject.threads;
-  Bytes needed{};
-  // Where no tap leads there is nothing but the bias.
-  bool complete = true;
-  for (const Piece& piece : pieces) {
-    if (piece.product.k > 0) {
-      needed = std::max(needed, product_workspace(piece.product, threads));
-    } else {
-      complete = false;
-    }
-  }
-  const std::int64_t rows = pieces.front().product.m;
-  const std::int64_t size = element_count(subject.output(0).shape);
-  const std::int64_t plane = weights ? 1 : product_of(subject.output(0).shape, 2);
-  const BufferId scratch = sequence->scratch(static_cast<std::size_t>(needed.value()));
-  sequence->add(
-      [=](void* const* buffers) {
-        float* to = written(buffers, result);
-        if (!complete) {
-          for (std::int64_t i = 0; i < size; ++i) {
-            to[i] = bias == kNone ? 0.0F : read(buffers, bias)[i / plane % (s.groups * rows)];
-          }
-        }
-        for (std::int64_t g = 0; g < s.groups; ++g) {
-          Bias added;
-          if (bias != kNone) added.of_rows = read(buffers, bias) + g * rows;
-          for (const Piece& piece : pieces) {
-            if (piece.product.k == 0) continue;
-            multiply(piece.product, read(buffers, a) + g * step.a + piece.a, read(buffers, b) + g * step.b,
-                     to + g * step.c + piece.c, added, written(buffers, scratch), threads);
-          }
-        }
-      },
-      "wide product");
-  if (weights && subject.outputs() == 2) {
-    const BufferId dbias = sequence->output(1);
-    const Shape& dy = subject.input(0).shape;
-    const std::int64_t plane_dy = product_of(dy, 2);
-    const ChannelPlanes channel{dy[0], plane_dy, dy[1] * plane_dy};
-    sequence->add(
-        [=, &loops = wide_loops(), channels = dy[1]](void* const* buffers) {
-          for (std::int64_t c = 0; c < channels; ++c) {
-            written(buffers, dbias)[c] = loops.channel_sum(channel, read(buffers, left) + c * channel.plane);
-          }
-        },
-        "");
-  }
+  const bool weights = is_weight_gradient(subject);
+  Products products = weights ? weight_gradient(subject, left, right) : image_product(subject, left, right);
+  if (!weights && !is_input_gradient(subject) && subject.inputs() == 3) products.bias = sequence->input(2);
+  add_products(*sequence, subject, products, result);
+  if (weights && subject.outputs() == 2)
+    add_bias_gradient(*sequence, subject.input(0).shape, left, sequence->output(1));
   return Sequence::finished(std::move(sequence));
 }
 
