@@ -32,8 +32,10 @@ COMPONENTS = {
     "report": PLANS | {"verify"},
     "answer": OPTIMIZERS | {"verify", "pipeline", "compile.h", "report"},
 }
-# poet/compile.{h,cc} and reserve.{h,cc}, the main path from a posed problem to a plan.
-COMPILE = OPTIMIZERS | {"autodiff", "verify"}
+# The sources in poet/ itself: compile() and its passes, from a posed problem to a plan.
+PASSES = {"compile.h", "best_order.h", "best_residence.h", "load_problem.h", "on_time.h", "place_until_fits.h", "quick_least_ram.h", "ranked_sets.h",
+          "refit_with_reserve.h", "reserve.h", "residence_proofs.h", "slack.h", "solve_once.h"}
+COMPILE = OPTIMIZERS | {"autodiff", "verify"} | PASSES
 # What users of the library include: nothing in the library does.
 FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h", "solve.h"}
 # A header in a sub-folder of a component is private to the folder above: optimize/milp/rows/rows.h to optimize/milp and what is
@@ -115,7 +117,7 @@ def stale_entries(library):
     """Yields entries of the tables that name nothing."""
     if (library / "compile.h").exists():  # not where the check itself is tested
         owners = [owner for each in OWNERS.values() for owner in each]
-        names = [*COMPONENTS, *FACADES, *EXPORTED, *WITH_JSON, *owners]
+        names = [*COMPONENTS, *PASSES, *FACADES, *EXPORTED, *WITH_JSON, *owners]
         yield from (name for name in names if not (library / name).exists() and not (library.parents[1] / name).exists())
 
 
@@ -131,7 +133,7 @@ def main(include_root, *others):
             print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = COMPONENTS.get(component, COMPILE | {"compile.h", "reserve.h", "residence.h", "best_order.h", "slack.h", "on_time.h", "attempt.h", "fit.h", "roomy.h", "ranked_sets.h", "quick_least_ram.h"})
+        allowed = COMPONENTS.get(component, COMPILE)
         jobs.append((path, None if inside.as_posix() in FACADES else allowed, component, inside))
     for name in stale_entries(library):
         print(f"{library}:1: {name} is in a table of {sys.argv[0]} and nowhere else")

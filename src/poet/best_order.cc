@@ -10,17 +10,17 @@
 namespace poet {
 namespace {
 
-// For the order that is tried first: mostly the network's, which is to end where it would alone.
+// For the order that is tried first, mostly the network's: its plan is to be as good as without the other
+// order.
 constexpr double kPartOfTime = 0.75;
 
-bool has_plan(const CompileResult& result) { return !result.plan.steps.empty(); }
-
 bool is_better(const CompileResult& one, const CompileResult& other) {
-  if (!has_plan(one) || !has_plan(other)) return has_plan(one);
+  if (!one.has_plan() || !other.has_plan()) return one.has_plan();
   return one.report.energy < other.report.energy;
 }
 
-/// No order changes what computing everything once takes, and what one op needs.
+/// Returns whether the RAM floor or the time of computing everything once, the same in every order, exceeds a
+/// limit.
 bool impossible_in_any_order(const CompileRequest& request, const CompileResult& result) {
   if (result.certificate.status != Status::infeasible) return false;
   const Limits& limits = request.limits;
@@ -31,7 +31,7 @@ bool impossible_in_any_order(const CompileRequest& request, const CompileResult&
 
 void certify_for_any_order(const CompileRequest& request, CompileResult& result) {
   const Bounds bounds{result.keep_all.energy, std::nullopt};
-  if (has_plan(result)) {
+  if (result.has_plan()) {
     result.of_this_order = result.certificate;
     result.certificate = certify(result.report.energy, result.keep_all.energy, bounds, request.options.gap);
   } else if (!impossible_in_any_order(request, result)) {
@@ -44,9 +44,9 @@ void certify_for_any_order(const CompileRequest& request, CompileResult& result)
   result.outcome.certificate = result.certificate;
 }
 
-CompileResult compile_within(CompileRequest request, const Stop& stop, double seconds) {
+CompileResult compile_within(CompileRequest request, const Stop& stop, double share) {
   request.best_order = false;
-  request.options.time_limit_seconds = std::max(1e-3, std::min(seconds, stop.remaining()));
+  request.options.time_limit_seconds = time_limit_within(stop, share);
   return compile(request);
 }
 
@@ -68,16 +68,16 @@ CompileResult compile_best_order(const CompileRequest& request) {
     if (in_other && is_given) continue;
     const double part = is_first && !is_given ? kPartOfTime : 1;
     CompileRequest one = in_other ? other : request;
-    one.options.on_progress = changed(request.options.on_progress, [&](Progress& progress) {
+    one.options.on_progress = map_progress(request.options.on_progress, [&](Progress& progress) {
       progress.bound_joules.reset();  // of this order
       progress.staged_bound_joules.reset();
-      if (!is_first && has_plan(best)) keep_least(progress, best.report.energy);
+      if (!is_first && best.has_plan()) cap_plan_energy(progress, best.report.energy);
     });
-    CompileResult found = compile_within(std::move(one), stop, part * stop.remaining());
+    CompileResult found = compile_within(std::move(one), stop, part);
     if (in_other) found.order = least.order;
     certify_for_any_order(request, found);
     if (is_first || is_better(found, best)) best = std::move(found);
-    if (has_plan(best) && (best.overhead <= 0 || stop.cancelled())) break;
+    if (best.has_plan() && (best.overhead <= 0 || stop.cancelled())) break;
     is_first = false;
   }
   best.outcome.solve_seconds = stop.elapsed();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The published methods next to each other, each judged by the same rules.
+// Comparison of the published methods, all judged by the same verifier.
 
 #include "poet/baselines/method.h"
 #include "poet/study/judged_json.h"

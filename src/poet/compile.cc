@@ -1,20 +1,21 @@
 // From a posed problem (poet/pipeline poses it) to a certified plan: solve, lower, schedule transfers,
-// canonicalize and verify (attempt.h), place, and again until addresses fit (fit.h), certify. One deadline
-// and one cancellation go through all of them.
+// canonicalize and verify (solve_once.h), place, and again until addresses fit (place_until_fits.h), certify.
+// All phases share one time limit and one cancellation.
 
 #include "poet/compile.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "poet/base/error.h"
 #include "poet/best_order.h"
-#include "poet/fit.h"
+#include "poet/best_residence.h"
 #include "poet/on_time.h"
 #include "poet/optimize/transfer_bound.h"
-#include "poet/residence.h"
+#include "poet/place_until_fits.h"
 #include "poet/slack.h"
 
 namespace poet {
@@ -33,7 +34,10 @@ void check(const CompileRequest& request) {
   if (request.options.threads < 1) throw InputError(Field{"threads"}, "must be >= 1");
 }
 
-/// Where that is free.
+/// An exabyte. Sums of larger budgets and sizes could overflow.
+constexpr Bytes kMostRam{std::int64_t{1} << 60};
+
+/// Adds slack to transfers if it costs no energy or time.
 void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made) {
   std::optional<PlacedPlan> slack = placed_with_slack(request, made.plan, made.report, stop);
   if (!slack) return;
@@ -42,7 +46,7 @@ void leave_slack(const CompileRequest& request, const Stop& stop, Attempt& made)
   verify_plan(request, made);
 }
 
-/// What solve() proves, and what has to travel whatever the plan.
+/// Returns the bounds of solve(), raised to the bound from transfers that every plan needs.
 Bounds bounds_of(const CompileRequest& request, const Outcome& outcome) {
   Bounds bounds = outcome.certificate.bounds;
   if (request.semantics != Semantics::device) return bounds;
@@ -52,9 +56,9 @@ Bounds bounds_of(const CompileRequest& request, const Outcome& outcome) {
   return bounds;
 }
 
-/// There are plans, but none whose addresses fit: with how much RAM there would be one, which is tried before
-/// it is said.
-void explain_no_addresses(const CompileRequest& request, const Fit& fitted, Time& time, Outcome& outcome) {
+/// Explains that the addresses of no plan fit, and searches for a RAM budget with which a plan is found.
+void explain_no_addresses(const CompileRequest& request, const FittedAttempt& fitted, TimeBudget& time,
+                          Outcome& outcome) {
   constexpr int kMostBudgets = 3;
   outcome.schedule = {};
   outcome.explanation = {};
@@ -66,9 +70,9 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fitted, Time
   Bytes least = fitted.reserves.least_budget();
   for (int i = 0; i < kMostBudgets && request.options.solver != Solver::file && !time.finish()(); ++i) {
     wider.limits.ram_budget = least;
-    const Fit other = fit(wider, time);
-    if (other.found()) outcome.explanation.least_ram = least;
-    if (other.found() || other.reserves.least_budget() <= least) break;
+    const FittedAttempt other = place_until_fits(wider, time);
+    if (other.fits()) outcome.explanation.least_ram = least;
+    if (other.fits() || other.reserves.least_budget() <= least) break;
     least = other.reserves.least_budget();
   }
 }
@@ -77,22 +81,27 @@ void explain_no_addresses(const CompileRequest& request, const Fit& fitted, Time
 
 CompileResult compile(const CompileRequest& request) {
   check(request);
+  if (request.limits.ram_budget > kMostRam) {
+    CompileRequest bounded = request;
+    bounded.limits.ram_budget = kMostRam;
+    return compile(bounded);
+  }
   if (request.on_time) return compile_on_time(request);
   if (request.best_order) return compile_best_order(request);
   if (request.choose_paged && request.semantics == Semantics::device) return compile_best_residence(request);
   const SolveOptions& options = request.options;
-  Time time(request);
+  TimeBudget time(request);
   CompileResult result;
   result.keep_all = replay_keep_all(request.instance, request.semantics);
 
-  Fit fitted = fit(request, time);
-  if (fitted.found()) leave_slack(request, time.finish(), fitted.attempt);
+  FittedAttempt fitted = place_until_fits(request, time);
+  if (fitted.fits()) leave_slack(request, time.finish(), fitted.attempt);
   result.solves = fitted.reserves.solves();
   result.outcome = std::move(fitted.attempt.outcome);
   const Bounds bounds = bounds_of(request, result.outcome);
-  if (!fitted.found()) {
+  if (!fitted.fits()) {
     Status status = result.outcome.certificate.status;
-    if (fitted.has_plan()) {
+    if (fitted.found_plan()) {
       explain_no_addresses(request, fitted, time, result.outcome);
       status = Status::unknown;
     }
@@ -116,6 +125,7 @@ CompileResult compile(const CompileRequest& request) {
   const Joules energy = result.report.energy;
   const Joules baseline = result.keep_all.energy;
   result.certificate = certify(energy, baseline, bounds, options.gap);
+  if (result.certificate.note.empty()) result.certificate.note = result.outcome.certificate.note;
   result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
   if (request.semantics == Semantics::device && request.instance.costs.timing.variation)
     result.expected = simulate(request.instance, result.plan);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one main path: instance and limits in, verified schedule, plan and addresses out.
+// The main path: instance and limits in; verified schedule, plan and addresses out.
 
 #include <optional>
 #include <vector>
@@ -21,62 +21,73 @@ struct CompileRequest {
   Limits limits;
   Semantics semantics = Semantics::device;
   SolveOptions options = {};
-  bool addresses = true;  // places the plan; on a device it must fit the budget so as well
-  /// On a device with storage: which persistent values are paged is decided here, whatever the instance says.
+  bool addresses = true;  // assign addresses; with device semantics they must fit the RAM budget
+  /// Device semantics with storage: compile() decides which persistent values are paged, whatever the
+  /// instance says.
   bool choose_paged = false;
-  /// Ops may be computed in another order than the graph's (best_order.h).
+  /// Ops may be computed in another topological order than the graph's (best_order.h).
   bool best_order = false;
-  /// The share of steps, above 0 and below 1, that is to end by the deadline although times vary: on a device
-  /// whose costs say how they do (on_time.h). Absent: the deadline is the median step's.
+  /// In (0, 1): the share of steps that has to meet the deadline although times vary. Needs a device whose
+  /// costs say how they vary (on_time.h). Absent: the step with median times has to meet the deadline.
   std::optional<double> on_time = std::nullopt;
 };
 
 struct CompileResult {
-  /// Of the ops, where it is not the graph's: all else is of reordered(instance, order) (cost/reorder.h).
+  /// The order of ops, if it is not the graph's: then everything else describes reordered(instance, order)
+  /// (cost/reorder.h).
   std::vector<OpId> order;
-  /// The persistent values at home on storage, rows of tables included: plan, addresses and reports are of
+  /// The persistent values at home on storage, rows of tables included: plan, addresses and reports describe
   /// with_paged(instance, paged).
   std::vector<ValueId> paged;
-  Certificate certificate;  // what this answer claims, and of which plans
-  /// With `best_order`: the same of plans that keep the order of this one.
+  Certificate certificate;  // status, bounds and gaps of this answer
+  /// With `best_order`: the certificate among plans in this answer's order.
   std::optional<Certificate> of_this_order;
-  Outcome outcome;         // of the solve that the plan comes from; bounds of the first
-  Plan plan;               // empty without a schedule
-  Layout layout;           // its addresses
+  Outcome outcome;         // of the solve that found the plan; bounds of the first solve
+  Plan plan;               // empty without an answer
+  Layout layout;           // the plan's addresses
   Report report;           // of the plan, from the verifier
   ArenaReport arena;       // of the addresses, from the verifier
-  Report schedule_report;  // of the staged schedule; the plan's where there is none
-  /// The plan pages synchronously (optimize/search/synchronous.h): it is no staged schedule, and
-  /// outcome.schedule says what is kept, recomputed and paged, no more.
+  Report schedule_report;  // of the staged schedule, or the plan's if there is no schedule
+  /// The plan has synchronous paging (optimize/search/synchronous.h) and no staged form: outcome.schedule
+  /// only shows what is retained, recomputed and paged.
   bool synchronous = false;
-  Report keep_all;      // everything computed once: baseline energy, time and keep-all peak
-  int solves = 1;       // more: the addresses of the first plans did not fit the budget
-  Bytes reserve{};      // what ops leave free for them in the plan's solve
+  Report keep_all;      // every op computed once, everything kept: baseline energy and time, keep-all peak
+  int solves = 1;       // above 1 if the addresses of the first plans did not fit the budget
+  Bytes reserve{};      // RAM held back for fragmentation in the solve that found the plan
   double overhead = 0;  // energy / baseline - 1
-  /// Of the plan, on a device whose costs say how times vary (DeviceTiming::variation); else absent.
+  /// Simulated steps of the plan, if the device's costs say how times vary (DeviceTiming::variation).
   std::optional<SimulatedSteps> expected;
+
+  [[nodiscard]] bool has_plan() const { return certificate.has_plan(); }
 };
 
-/// On a device the plan's addresses must fit the budget, too. Where gaps between them leave no room, plans of
-/// little more energy are tried, and the problem is solved again with so much less RAM, a few times; bound
-/// and gap stay those of the whole budget. With `choose_paged` persistent values are resident where that
-/// costs less energy: never more than with all of them resident. With `best_order` a quarter of the time is
-/// for another order of the ops; the better answer counts, and bounds hold for every order. Ends within a
-/// second of the time limit and half a second of a cancellation, with the best plan so far. Throws InputError
-/// for an invalid request (negative budget, deadline not finite, NaN costs, a share of steps
-/// without a deadline). When there is no plan that is data: certificate.status and outcome.explanation.
+/// Returns the cheapest plan found within the limits, verified, with proven bounds; without a plan, the
+/// status and an explanation, which are data, not errors.
 ///
-/// Threads. Any number of threads may call it at a time; each gets what it would get alone, unless time runs
-/// out. Callbacks are called by the calling thread. No thread is started in this process.
+/// With device semantics the plan's addresses must fit the RAM budget. If fragmentation prevents that,
+/// slightly costlier plans are tried, and the problem is solved again with part of the budget held back, a
+/// few times; bound and gap still refer to the whole budget. With `choose_paged`, persistent values are
+/// resident where that costs less energy: the plan is never costlier than with all of them resident. With
+/// `best_order`, a quarter of the time goes to another order of the ops; the cheaper plan wins, and bounds
+/// hold for every order. Ends within a second of the time limit, or half a second of a cancellation, with the
+/// best plan so far.
 ///
-/// Processes. Solvers run in children, forked from the calling thread one after the other (rules:
-/// base/process/child.h) and gone when this returns or throws; they end with this process. In them runs the
-/// solver alone, which shares no lock with the parent but the allocator's and stdio's, and those glibc hands
-/// over in order: other threads may do what they like meanwhile. Nobody else may wait for these children
-/// (waitpid(-1)). SIGCHLD reaches this process as it does for any child.
+/// Throws InputError for an invalid request: an invalid instance (NaN or negative costs...), a RAM budget
+/// that is not positive, a deadline that is not positive and finite, a negative limit on bytes written, a gap
+/// that is negative or NaN, a time limit that is not positive, fewer than one thread, `on_time` outside (0,
+/// 1) or without what it needs (on_time.h), and options that contradict each other (optimize/solve.h).
 ///
-/// Signals. No handler is installed; the calling thread's mask is as before, and all are blocked only for the
-/// moment of a fork. The children ignore SIGINT, SIGTERM and SIGHUP: to stop at those is the caller's, by
+/// Threads: any number of threads may call it at once; each gets the result it would get alone, unless time
+/// runs out. Callbacks are called by the calling thread. No thread is started in this process.
+///
+/// Processes: solvers run in child processes, forked from the calling thread one after the other (rules:
+/// base/process/child.h) and gone when this returns or throws; they end with this process. A child runs the
+/// solver alone, which shares no lock with the parent except the allocator's and stdio's, and glibc keeps
+/// those consistent across a fork: other threads may do anything meanwhile. Nothing else may wait for these
+/// children (waitpid(-1)). SIGCHLD reaches this process as for any child.
+///
+/// Signals: no handler is installed. The calling thread's mask is restored; all signals are blocked only for
+/// the moment of a fork. Children ignore SIGINT, SIGTERM and SIGHUP: the caller has to stop at those, through
 /// `options.interrupted`.
 [[nodiscard]] CompileResult compile(const CompileRequest& request);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Devices, what a training step costs on one, and the problem of a network, a device and limits: to compile.
+// Devices, the costs of a training step on one, and posing the problem of a network, a device and limits.
 
 #include "poet/base/error.h"
 #include "poet/cost/device.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// Networks: from ONNX files, built in, or by GraphBuilder and the functions of graph/nn.h; and the training
-// step of one.
+// Networks: from ONNX files, built-in, or made by GraphBuilder and the functions of graph/nn.h; and their
+// training steps.
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"

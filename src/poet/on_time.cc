@@ -39,9 +39,9 @@ class OnTime {
         stop_(stop_of(request.options)),
         plain_(request) {
     plain_.on_time.reset();
-    // Whether a plan of these searches is an answer is known at their ends, and deadlines are earlier in all
-    // but the first.
-    plain_.options.on_progress = changed(request.options.on_progress, [this](Progress& progress) {
+    // Only the end of a search shows whether its plan is an answer, and all deadlines but the first are
+    // earlier.
+    plain_.options.on_progress = map_progress(request.options.on_progress, [this](Progress& progress) {
       progress.plan_joules.reset();
       if (!bounds_known_) return;
       progress.bound_joules = bounds_.every_plan.value();
@@ -50,7 +50,7 @@ class OnTime {
   }
 
   CompileResult run() {
-    std::optional<Seconds> impossible;  // a deadline without a plan
+    std::optional<Seconds> impossible;  // the latest deadline tried without finding a plan
     for (int search = 1; search <= kMostSearches; ++search) {
       CompileResult result =
           search == 2 ? compile_for_slow_steps() : compile_within_half(search == kMostSearches);
@@ -58,10 +58,9 @@ class OnTime {
       bounds_known_ = true;
       solves_ += result.solves;
       nodes_ += result.outcome.nodes;
-      const bool has_plan = !result.plan.steps.empty();
-      if (search == 1 && !has_plan) return result;
-      if (has_plan) {
-        if (search > 1) result.of_this_order.reset();  // that is of plans with less time
+      if (search == 1 && !result.has_plan()) return result;
+      if (result.has_plan()) {
+        if (search > 1) result.of_this_order.reset();  // it holds for an earlier deadline
         if (result.expected->share_within(deadline_) >= share_) return answer(std::move(result));
         take(result);
       } else if (search > 2) {
@@ -75,14 +74,13 @@ class OnTime {
 
  private:
   CompileResult compile_within_half(bool last) {
-    const double left = stop_.remaining();
-    plain_.options.time_limit_seconds = std::max(1e-3, last ? left : left / 2);
+    plain_.options.time_limit_seconds = time_limit_within(stop_, last ? 1 : 0.5);
     return compile(plain_);
   }
 
-  /// By a cost table of slow steps: where transfers are what makes steps late, plans of which more is
-  /// recomputed and less paged keep the deadline. Their energy is as it was, and no op or transfer takes less
-  /// time than in the table that they are judged by.
+  /// Compiles with the times of slow steps: if transfers are what makes steps late, plans that recompute more
+  /// and page less meet the deadline. Energies are unchanged, and no time is shorter than in the request's
+  /// cost table, which judges the plan.
   CompileResult compile_for_slow_steps() {
     const CostTable costs = plain_.instance.costs;
     const TimeVariation& varies = *costs.timing.variation;
@@ -93,10 +91,10 @@ class OnTime {
     }
     CompileResult result = compile_within_half(false);
     plain_.instance.costs = costs;
-    return result.plan.steps.empty() ? result : judged_again(std::move(result));
+    return result.has_plan() ? judged_again(std::move(result)) : result;
   }
 
-  /// By the request's costs.
+  /// Replays the plan with the request's costs.
   [[nodiscard]] CompileResult judged_again(CompileResult result) const {
     Instance instance = result.order.empty() ? request_.instance : reordered(request_.instance, result.order);
     if (request_.choose_paged) instance = with_paged(std::move(instance), result.paged);
@@ -117,6 +115,7 @@ class OnTime {
     return result;
   }
 
+  /// Remembers a plan of which too few steps meet the deadline.
   void take(CompileResult& result) {
     const SimulatedSteps& expected = *result.expected;
     const Seconds needs = expected.deadline_for(share_);
@@ -130,10 +129,10 @@ class OnTime {
     best_ = std::move(result);
   }
 
-  /// By as much earlier than the best plan ends as the share wanted of its steps is late, or half of the way
-  /// to a deadline without a plan. False: there is nothing left to try.
+  /// Sets the next deadline: the best plan's runtime less the delay at the wanted share of its steps, or half
+  /// way to a deadline without a plan. Returns false if there is none left to try.
   bool set_deadline(const std::optional<Seconds>& impossible) {
-    constexpr double kLeastPart = 1e-6;  // of a deadline: less is no other one
+    constexpr double kLeastPart = 1e-6;  // of a deadline: a smaller change is none
     const Seconds late = *least_deadline_ - deadline_;
     Seconds earlier = std::max(runtime_ - late, best_->keep_all.runtime);
     if (impossible && earlier <= *impossible) earlier = 0.5 * (runtime_ + *impossible);
@@ -144,7 +143,9 @@ class OnTime {
   }
 
   CompileResult answer(CompileResult result) {
+    const std::string note = std::move(result.certificate.note);
     result.certificate = certify(result.report.energy, result.keep_all.energy, bounds_, request_.options.gap);
+    if (result.certificate.note.empty()) result.certificate.note = note;
     return with_totals(std::move(result));
   }
 
@@ -154,9 +155,9 @@ class OnTime {
     result.outcome.solver = best_->outcome.solver;
     result.certificate = certify_none(Status::unknown, bounds_);
     Explanation& explanation = result.outcome.explanation;
-    explanation.reason = fmt::format(
-        "plans were found that meet the deadline, but as times vary at most {} of the steps of one do",
-        format_percent(best_share_));
+    explanation.reason =
+        fmt::format("plans meet the deadline at median times, but at most {} of simulated steps do",
+                    format_percent(best_share_));
     explanation.on_time = best_share_;
     explanation.least_deadline = least_deadline_;
     return with_totals(std::move(result));
@@ -179,10 +180,10 @@ class OnTime {
   bool bounds_known_ = false;
   int solves_ = 0;
   long nodes_ = 0;
-  std::optional<CompileResult> best_;  // of the plans that miss the share, the one with the largest
+  std::optional<CompileResult> best_;  // the plan with the largest share, below the one wanted
   double best_share_ = 0;
-  std::optional<Seconds> least_deadline_;  // which a plan that was found keeps in the share wanted
-  Seconds runtime_{};                      // that plan's
+  std::optional<Seconds> least_deadline_;  // met by the wanted share of steps of a plan that was found
+  Seconds runtime_{};                      // of that plan
 };
 
 }  // namespace

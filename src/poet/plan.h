@@ -1,6 +1,6 @@
 #pragma once
 
-// Plans: their files, and the verdict on one, with every figure.
+// Plans: their files, and the verifier's verdict with every figure.
 
 #include "poet/base/error.h"
 #include "poet/plan/file/plan_family.h"

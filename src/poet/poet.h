@@ -1,7 +1,7 @@
 #pragma once
 
-// All of the library that its users need. Each of these headers stands for itself, too; other headers are
-// there because these include them, and may change.
+// The public interface of the library. Each of these headers can be included alone; other headers are
+// installed because these include them, and may change.
 
 #include "poet/compare.h"
 #include "poet/compile.h"

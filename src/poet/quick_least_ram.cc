@@ -8,7 +8,7 @@
 namespace poet {
 namespace {
 
-/// What the plan of a quick search with so much RAM needs of it.
+/// Returns the RAM that the plan of a quick search with the budget `ram` needs.
 std::optional<Bytes> quickly_needed(const Instance& instance, Limits limits, Bytes ram, const Stop& stop) {
   limits.ram_budget = ram;
   const auto answer = quick_answer([&] { return stop(); }, instance, limits);
@@ -25,7 +25,7 @@ std::optional<Bytes> quick_least_ram(const Instance& instance, const Limits& lim
     if (stop()) break;
     std::optional<Bytes> needed = quickly_needed(instance, limits, ram, stop);
     if (!needed) continue;
-    // A plan needs so much of it, and with that alone there may be one as well.
+    // With the RAM that this plan needs as the budget, the search may find a smaller one.
     for (int i = 0; i < kMostTries && *needed < ram && !stop(); ++i) {
       const std::optional<Bytes> then = quickly_needed(instance, limits, *needed, stop);
       if (!then) break;

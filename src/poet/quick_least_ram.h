@@ -1,6 +1,6 @@
 #pragma once
 
-// How little RAM is known to be enough, for who has less than the floor.
+// A small RAM budget known to suffice, reported when the budget is below the floor.
 
 #include <optional>
 
@@ -10,9 +10,9 @@
 
 namespace poet {
 
-/// RAM not much over `floor` with which a quick search (optimize/quick_energy.h) has a plan of the instance
-/// within the other limits, without what that plan does not need; nothing where it has none with twice the
-/// floor, or `stop` comes first. Eight quick searches at most.
+/// Returns a RAM budget, at most twice `floor`, for which quick searches (optimize/quick_energy.h) find a
+/// plan within the other limits, lowered to what that plan needs; nullopt if they find none or `stop` comes
+/// first. At most eight quick searches.
 [[nodiscard]] std::optional<Bytes> quick_least_ram(const Instance& instance, const Limits& limits,
                                                    Bytes floor, const Stop& stop);
 

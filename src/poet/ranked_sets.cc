@@ -5,14 +5,12 @@
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/loads.h"
-#include "poet/optimize/problem/residence.h"
 #include "poet/optimize/quick_energy.h"
 
 namespace poet {
 namespace {
 
-using PagedSet = std::vector<ValueId>;
-
+/// Drops sets that write too much home, unless all do.
 void drop_hopeless(const Instance& instance, const Limits& limits, std::vector<PagedSet>& sets) {
   const std::optional<Bytes>& most = limits.max_bytes_written;
   if (!most) return;
@@ -26,7 +24,7 @@ void drop_hopeless(const Instance& instance, const Limits& limits, std::vector<P
 
 RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vector<PagedSet> sets,
                        const Stop& stop) {
-  constexpr double kMuchMore = 1.1;  // a search saves up to a tenth of what the quick one has
+  constexpr double kMuchMore = 1.1;  // a full search saves up to a tenth of the quick one's energy
   constexpr int kFewOps = 4'000;
   drop_hopeless(instance, limits, sets);
   if (sets.size() < 2) {
@@ -39,7 +37,7 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
   };
   std::vector<Ranked> ranked;
   for (PagedSet& paged : sets) ranked.push_back({kInfinity, std::move(paged)});
-  // By streams first, so that greedy, which takes its time, gets to the best of them.
+  // Streaming passes first, so that greedy, which is slow, starts with the best sets.
   for (const int few_ops : {0, kFewOps}) {
     for (auto& [joules, paged] : ranked) {
       if (stop()) break;

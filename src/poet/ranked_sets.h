@@ -1,25 +1,26 @@
 #pragma once
 
-// Which sets of persistent values to page are worth a search.
+// Ranks sets of persistent values to page by quick searches.
 
 #include <cstddef>
 #include <vector>
 
 #include "poet/base/stop.h"
 #include "poet/cost/instance.h"
+#include "poet/optimize/problem/residence.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
 
-/// The best first, by what a quick search makes of them (optimize/quick_energy.h).
 struct RankedSets {
-  std::vector<std::vector<ValueId>> sets;
-  std::size_t promising = 0;  // of these, the first: the others need much more energy, by that search
+  std::vector<PagedSet> sets;  // by increasing energy
+  std::size_t promising = 0;   // the length of the prefix whose energy is at most a tenth above the first's
 };
 
-/// Sets whose updates write more home than the limits allow are left out, unless all do. A set that quick
-/// searches have not got to by `stop` stands last. Two quick searches a set, by streams and then by greedy.
+/// Ranks sets by the energy that quick searches (optimize/quick_energy.h) find: one by streaming and one by
+/// greedy per set. Sets not searched before `stop` come last. Drops sets whose updates write more home than
+/// the limits allow, unless all do.
 [[nodiscard]] RankedSets ranked_sets(const Instance& instance, const Limits& limits,
-                                     std::vector<std::vector<ValueId>> sets, const Stop& stop);
+                                     std::vector<PagedSet> sets, const Stop& stop);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures of plans: a page, a figure, text; and curves.
+// Reports on plans: an HTML page, a figure, text; and energy curves.
 
 #include "poet/report/curves.h"
 #include "poet/report/figure.h"

@@ -22,7 +22,7 @@ bool ReserveSearch::next(std::optional<Bytes> over) {
   constexpr int kMostSolves = 4;
   const bool first = solves_++ == 0;
   if (over && *over <= Bytes(0)) return false;
-  if (!over && first) return false;  // not for want of addresses
+  if (!over && first) return false;  // there is none with the whole budget either
   if (over) {
     least_ = first ? budget_ + *over : std::min(least_, budget_ + *over);
     too_little_ = reserve_;

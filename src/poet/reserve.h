@@ -1,7 +1,6 @@
 #pragma once
 
-// How much of the RAM budget ops are to leave free: RAM that is lost between addresses is none for a
-// schedule, and how much is lost shows only in the addresses.
+// Fragmentation is unknown until addresses are assigned, so we re-solve with part of the budget held back.
 
 #include <optional>
 
@@ -10,34 +9,34 @@
 
 namespace poet {
 
-/// The instance with `reserve` more scratch memory for every op, or as much as its operands, results and
-/// scratch memory, none of them written over another, leave of `ram_budget`: its plans are the original's,
-/// need as much energy, and leave so much RAM free while an op runs. Device semantics. O(ops + edges).
+/// Adds `reserve` bytes of scratch to every op, capped so that its working set still fits the budget. The
+/// plans of the new instance are plans of the original one, need the same energy, and leave that RAM free
+/// while an op runs. Device semantics. O(ops + edges).
 [[nodiscard]] Instance with_reserve(const Instance& instance, Bytes ram_budget, Bytes reserve);
 
-/// Tries nothing first; while the addresses do not fit, as much as they are over, or half as much where that
-/// leaves too little for any plan; four times at most.
+/// First tries no reserve. If the layout overflows, tries the overflow; if that leaves no plan, bisects. At
+/// most four attempts.
 class ReserveSearch {
  public:
   explicit ReserveSearch(Bytes budget) : budget_(budget), too_much_(budget), least_(budget) {}
 
-  /// What to try.
+  /// The reserve to try.
   [[nodiscard]] Bytes reserve() const { return reserve_; }
-  /// Takes what it led to: the addresses of its plan need `over` more RAM than there is (fit: at most 0);
-  /// nothing: there was no plan. Whether there is another reserve to try.
+  /// Takes the result of that reserve: `over`, by which the layout exceeds the budget (at most 0: it fits),
+  /// or nullopt if there was no plan. Returns whether there is another reserve to try.
   bool next(std::optional<Bytes> over);
 
-  /// How many were tried.
+  /// The number of reserves tried.
   [[nodiscard]] int solves() const { return solves_; }
-  /// Where none fits: the least budget at which the addresses of one would have.
+  /// If no layout fits: the least budget at which one of them would have.
   [[nodiscard]] Bytes least_budget() const { return least_; }
 
  private:
   Bytes budget_;
   Bytes reserve_{};
-  Bytes too_little_{};  // its plan's addresses did not fit
-  Bytes over_{};        // by so much
-  Bytes too_much_;      // no plan
+  Bytes too_little_{};  // the largest reserve whose layout overflows,
+  Bytes over_{};        // and by how much
+  Bytes too_much_;      // the smallest reserve without a plan
   Bytes least_;
   int solves_ = 0;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// The last pass of the main path: a verified plan whose transfers have slack.
+// The last pass of the main path: adds slack to the transfers of a verified plan.
 
 #include <optional>
 
@@ -9,9 +9,10 @@
 
 namespace poet {
 
-/// `plan`, an answer to the request, with slack (plan/timing/slack.h) and, if the request wants some, with
-/// addresses that fit its RAM budget. Nothing where no slack can be had so. Within the request's limits and
-/// with no more energy than `plan`, by the verifier. Takes what placing takes; ends soon after `stop`.
+/// Returns `plan`, an answer to the request, with slack (plan/timing/slack.h) and, if the request wants
+/// addresses, with a layout that fits the RAM budget; nullopt if there is no such plan. The result is
+/// verified: within the request's limits, and neither costlier nor slower than `plan`. Takes the time of
+/// placing; ends soon after `stop`.
 [[nodiscard]] std::optional<PlacedPlan> placed_with_slack(const CompileRequest& request, const Plan& plan,
                                                           const Report& report, const Stop& stop);
 

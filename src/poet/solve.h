@@ -1,6 +1,6 @@
 #pragma once
 
-// From a network, a device and limits to an answer: posed, compiled, and told.
+// From a network, a device and limits to an answer: posing, compiling, reporting.
 
 #include "poet/answer/answer.h"
 #include "poet/answer/answer_json.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Training by a plan on this machine.
+// Training on this machine, as a plan says.
 
 #include "poet/base/error.h"
 #include "poet/runtime/kernels/kernel_options.h"

@@ -11,8 +11,8 @@
 #include "poet/optimize/explain.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/timing/timeline.h"
+#include "poet/refit_with_reserve.h"
 #include "poet/reserve.h"
-#include "poet/roomy.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/effort.h"
@@ -199,7 +199,7 @@ TEST(RoomyPlan, HasAddressesThatFit) {
          search_synchronous({c.instance, c.limits, Semantics::device}, {}, {})) {
       const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
       const Bytes over = Bytes(std::max<std::int64_t>(1, room.value() * pick(rng, 1, 15) / 100));
-      const std::optional<PlacedPlan> roomy = roomy_plan(request, plan.decided, over, {});
+      const std::optional<PlacedPlan> roomy = refit_with_reserve(request, plan.decided, over, {});
       not_found += roomy ? 0 : 1;
       if (!roomy) continue;
       ++found;

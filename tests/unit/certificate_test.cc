@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "poet/base/error.h"
 
 namespace poet {
@@ -53,9 +55,30 @@ TEST(Certificate, APlanMayNeedLessThanAnyStagedSchedule) {
   EXPECT_NEAR(below.gap, 0.25, 1e-12);
 }
 
-TEST(Certificate, APlanBelowTheBoundOnEveryPlanIsAMistakeOfOurs) {
+/// With POET_STRICT_BOUNDS, or without it.
+class WrongBound : public testing::Test {
+ protected:
+  ~WrongBound() override { setenv("POET_STRICT_BOUNDS", "1", 1); }
+};
+
+TEST_F(WrongBound, IsAnInternalErrorInTests) {
+  setenv("POET_STRICT_BOUNDS", "1", 1);
   EXPECT_THROW((void)certify(Joules(10), Joules(8), bounds(10.1), kWanted), InternalError);
-  EXPECT_EQ(certify(Joules(10), Joules(8), bounds(10 + 1e-9), kWanted).gap, 0);  // solvers' arithmetic
+}
+
+TEST_F(WrongBound, IsDroppedForUsers) {
+  unsetenv("POET_STRICT_BOUNDS");
+  const Certificate dropped = certify(Joules(10), Joules(8), bounds(10.1, 11), kWanted);
+  EXPECT_EQ(dropped.status, Status::feasible);
+  EXPECT_EQ(dropped.bounds.every_plan, Joules(8));
+  EXPECT_FALSE(dropped.bounds.staged);
+  EXPECT_EQ(dropped.gap, 1);
+  EXPECT_NE(dropped.note.find("exceeded the energy of the verified plan"), std::string::npos);
+  EXPECT_EQ(certify(Joules(10), Joules(8), bounds(9), kWanted).note, "");
+}
+
+TEST(Certificate, ToleratesRoundingInTheSolver) {
+  EXPECT_EQ(certify(Joules(10), Joules(8), bounds(10 + 1e-9), kWanted).gap, 0);
 }
 
 TEST(Certificate, WithoutAPlan) {

@@ -14,6 +14,7 @@ namespace poet::cli {
 std::vector<std::string> notes(const Solved& solved) {
   std::vector<std::string> out = solved.workload.notices;
   if (!solved.ram_note.empty()) out.push_back(solved.ram_note);
+  if (const std::string& note = solved.result.certificate.note; !note.empty()) out.push_back(note);
   if (!solved.implied_options.empty()) out.push_back(solved.implied_options);
   if (solved.keep_all_as_given)
     out.push_back(

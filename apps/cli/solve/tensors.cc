@@ -83,13 +83,14 @@ bool meets(const Value& value, const Slice& slice) {
 
 std::string joules_per_byte(double joules) { return format_joules(Joules(joules), 3) + "/B"; }
 
-const Residence* of(const std::vector<Residence>& all, ValueId v) {
-  const auto found = std::ranges::find(all, v, &Residence::value);
+const PersistentResidence* of(const std::vector<PersistentResidence>& all, ValueId v) {
+  const auto found = std::ranges::find(all, v, &PersistentResidence::value);
   return found == all.end() ? nullptr : &*found;
 }
 
 /// What transfers of a table's rows come to.
-std::string rows_text(const Graph& graph, const std::vector<Residence>& all, const std::string& name) {
+std::string rows_text(const Graph& graph, const std::vector<PersistentResidence>& all,
+                      const std::string& name) {
   std::string text;
   for (const IndexedTable& table : indexed_tables(graph)) {
     if (table.name != name) continue;
@@ -147,13 +148,13 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
   for (const ValueId v : values)
     if (is_persistent(graph.values[v].persistence)) persistent.push_back(v);
   if (persistent.empty()) return {};
-  const std::vector<Residence> all = residences(solved.request.instance, solved.result.plan);
+  const std::vector<PersistentResidence> all = residences(solved.request.instance, solved.result.plan);
   Bytes bytes{}, paged_bytes{};
   Joules spent{};
   long paged = 0;
   for (const ValueId v : persistent) {
     bytes += graph.values[v].bytes;
-    const Residence* one = of(all, v);
+    const PersistentResidence* one = of(all, v);
     if (one == nullptr || !one->paged) continue;
     ++paged;
     paged_bytes += graph.values[v].bytes;
@@ -189,7 +190,7 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
                {"why", Align::left}});
   for (std::size_t i = 0; i < std::min(rows, persistent.size()); ++i) {
     const ValueId v = persistent[i];
-    const Residence& one = *of(all, v);
+    const PersistentResidence& one = *of(all, v);
     table.add({graph.values[v].name, format_bytes(graph.values[v].bytes), one.paged ? "on storage" : "in RAM",
                one.paged ? fmt::format("{}", one.page_ins) : "-",
                one.paged ? format_joules(one.spent, 3) : "-", joules_per_byte(one.joules_per_byte),
@@ -205,7 +206,7 @@ std::string residence_text(const Solved& solved, const std::string& name, const 
 nlohmann::ordered_json residence_json(const Solved& solved) {
   const Graph& graph = solved.request.instance.graph;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Residence& one : residences(solved.request.instance, solved.result.plan)) {
+  for (const PersistentResidence& one : residences(solved.request.instance, solved.result.plan)) {
     const Value& value = graph.values[one.value];
     list.push_back({{"value", one.value.index},
                     {"name", value.name},

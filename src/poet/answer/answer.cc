@@ -43,10 +43,7 @@ Answer answered(Answer posed) {
   return answer;
 }
 
-bool has_plan(const Answer& answer) {
-  const Status status = answer.result.certificate.status;
-  return status == Status::optimal || status == Status::feasible;
-}
+bool has_plan(const Answer& answer) { return answer.result.has_plan(); }
 
 PlanFile plan_file_of(const Answer& answer, const std::string& command) {
   const CompileRequest& request = answer.request;

@@ -101,6 +101,7 @@ Json to_json(const Answer& answer) {
   json["interrupted"] = answer.interrupted;
   json["solver"] = outcome.solver;
   if (!outcome.next_step.empty()) json["next_step"] = outcome.next_step;
+  if (!certificate.note.empty()) json["bound_note"] = certificate.note;
   json["semantics"] = to_string(answer.request.semantics);
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);

@@ -26,12 +26,12 @@ PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Inst
   request.options.aim = Aim::plan;
   request.options.interrupted = interrupted;
   CompileResult found = compile(request);
-  if (found.plan.steps.empty() && file.instance.costs.has_storage) {
+  if (!found.has_plan() && file.instance.costs.has_storage) {
     file.limits.max_bytes_written = training.limits.max_bytes_written;
     request.limits = file.limits;
     found = compile(request);
   }
-  if (found.plan.steps.empty()) {
+  if (!found.has_plan()) {
     const std::optional<Bytes> known = found.outcome.explanation.least_ram;
     throw InputError("the validation",
                      fmt::format("has to work in the plan's arena of {}, and no plan for it was found{}: a "

@@ -10,85 +10,102 @@
 namespace poet {
 namespace {
 
-// Effort of the question for the least RAM, in simplex iterations.
+// Effort of the search for the least RAM, in simplex iterations.
 constexpr long kProofWork = 100'000;
 
-// Least RAM known (an upper bound, from a replayed schedule) and proven of staged schedules (a lower bound);
-// active bytes.
-struct LeastRam {
-  std::optional<std::int64_t> known;
-  double proven = 0;
-};
-
-// Schedules met on the way that are within all limits are offered to the search.
-LeastRam find_least_ram(Search& search, const Stop& stop) {
-  const Problem& p = search.problem();
-  LeastRam least;
-  for (int t = 0; t < p.ops; ++t)
-    least.proven = std::max(least.proven, static_cast<double>(working_set(p, t)));
-  const auto learn = [&](const Candidate& c) {
-    if (!p.in_time(c.seconds) || c.bytes_written > p.max_bytes_written) return;
-    if (!least.known || c.peak < *least.known) least.known = c.peak;
-    search.offer(c);
-  };
-  if (stop()) return least;
-  learn(complete(p, no_decisions(p)));
-  const Candidate lean = lean_schedule(p, stop);
-  learn(lean);
-  if (stop()) return least;
-
-  // Solve for the budget itself, over all decisions when that is affordable.
-  constexpr long kMostColumns = 60'000;
-  const bool published = p.semantics == Semantics::published;
-  const bool all = estimated_full_columns(p, published) <= kMostColumns;
-  Columns columns;
-  if (all || search.root_infeasible) columns = full_columns(p);
-  if (!all) {
-    // A second opinion on an infeasible root relaxation: the same rows, the budget for an objective.
-    if (search.root_infeasible) {
-      TightOptions options;
-      options.objective = Objective::ram;
-      const TightModel tight = build_tight(p, columns, options);
-      const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kProofWork);
-      if (lp.status == LpStatus::optimal)
-        least.proven = std::max(least.proven, lp.objective * tight.ram_unit * (1 - 1e-7));
-    }
-    columns = just_in_time_columns(p, 2, 1);
-    merge(columns, lean.decisions);
-    if (estimated_columns(p, columns) > kMostColumns) return least;
+// Searches for the least RAM at the given deadline; bytes of active values. Schedules met on the way that are
+// within all limits are offered to the search.
+class LeastRam {
+ public:
+  explicit LeastRam(Search& search) : search_(search), p_(search.problem()) {
+    for (int t = 0; t < p_.ops; ++t) proven_ = std::max(proven_, static_cast<double>(working_set(p_, t)));
   }
-  TightOptions options;
-  options.objective = Objective::ram;
-  options.tightenings = search.options().tightenings;
-  long work = kProofWork;
-  while (!stop() && work > 0 && (!least.known || static_cast<double>(*least.known) > least.proven + 0.5)) {
-    const TightModel tight = build_tight(p, columns, options);
-    MipOptions mip_options;
-    mip_options.time_limit_seconds = stop.remaining();
-    mip_options.work_limit = work;
-    mip_options.relative_gap = 1e-9;
-    mip_options.solver = embedded(search.options().solver);
-    mip_options.keep_going = [&](double, double) { return !stop(); };
-    search.used_solver = true;
-    const MipResult mip = solve_mip(tight.model, mip_options);
-    work -= mip.work;
-    // Keeping everything is a point of the model: "infeasible" would be noise.
-    if (all && mip.status != MipStatus::infeasible)
-      least.proven = std::max(least.proven, mip.bound * tight.ram_unit * (1 - 1e-9));
-    if (mip.x.empty()) break;
-    const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
-    learn(candidate);
-    const double promised = mip.objective * tight.ram_unit;
+
+  void run(const Stop& stop) {
+    if (stop()) return;
+    learn(complete(p_, no_decisions(p_)));
+    const Candidate lean = lean_schedule(p_, stop);
+    learn(lean);
+    if (stop()) return;
+    const bool all = estimated_full_columns(p_, p_.semantics == Semantics::published) <= kMostColumns;
+    if (!all && search_.root_infeasible) raise_by_full_relaxation(stop);
+    const Columns columns = all ? full_columns(p_) : columns_near(lean);
+    if (all || estimated_columns(p_, columns) <= kMostColumns) minimize(columns, all, stop);
+  }
+
+  /// The least peak of a replayed schedule: an upper bound.
+  [[nodiscard]] const std::optional<std::int64_t>& known() const { return known_; }
+  /// A lower bound on the peak of staged schedules.
+  [[nodiscard]] double proven() const { return proven_; }
+
+ private:
+  static constexpr long kMostColumns = 60'000;
+
+  void learn(const Candidate& c) {
+    if (!p_.in_time(c.seconds) || c.bytes_written > p_.max_bytes_written) return;
+    if (!known_ || c.peak < *known_) known_ = c.peak;
+    search_.offer(c);
+  }
+
+  // A second opinion on an infeasible root relaxation: the same rows, with the budget as the objective.
+  void raise_by_full_relaxation(const Stop& stop) {
+    TightOptions options;
+    options.objective = Objective::ram;
+    const TightModel tight = build_tight(p_, full_columns(p_), options);
+    const LpResult lp = solve_lp(tight.model, stop.remaining(), stop, kProofWork);
+    if (lp.status == LpStatus::optimal)
+      proven_ = std::max(proven_, lp.objective * tight.ram_unit * (1 - 1e-7));
+  }
+
+  [[nodiscard]] Columns columns_near(const Candidate& lean) const {
+    Columns columns = just_in_time_columns(p_, 2, 1);
+    merge(columns, lean.decisions);
+    return columns;
+  }
+
+  // Minimizes the budget over the columns, `all` or some, with exact RAM rows for stages as they are needed.
+  void minimize(const Columns& columns, bool all, const Stop& stop) {
+    TightOptions options;
+    options.objective = Objective::ram;
+    options.tightenings = search_.options().tightenings;
+    long work = kProofWork;
+    while (!stop() && work > 0 && (!known_ || static_cast<double>(*known_) > proven_ + 0.5)) {
+      const TightModel tight = build_tight(p_, columns, options);
+      MipOptions mip_options;
+      mip_options.time_limit_seconds = stop.remaining();
+      mip_options.work_limit = work;
+      mip_options.relative_gap = 1e-9;
+      mip_options.solver = embedded(search_.options().solver);
+      mip_options.keep_going = [&](double, double) { return !stop(); };
+      search_.used_solver = true;
+      const MipResult mip = solve_mip(tight.model, mip_options);
+      work -= mip.work;
+      // Keeping everything is feasible for the model, so "infeasible" would be numerical noise.
+      if (all && mip.status != MipStatus::infeasible)
+        proven_ = std::max(proven_, mip.bound * tight.ram_unit * (1 - 1e-9));
+      if (mip.x.empty()) break;
+      const Candidate candidate = complete(p_, tight.vars.decisions(p_, mip.x));
+      learn(candidate);
+      if (!add_exact_stages(candidate, mip.objective * tight.ram_unit, options)) break;
+    }
+  }
+
+  // Returns whether a stage needs more RAM than the model says, and no exact rows were there for it yet.
+  bool add_exact_stages(const Candidate& candidate, double promised, TightOptions& options) const {
     bool added = false;
-    for (int t = 0; t < p.ops; ++t)
+    for (int t = 0; t < p_.ops; ++t)
       if (static_cast<double>(candidate.stage_peak[static_cast<std::size_t>(t)]) > promised * (1 + 1e-9))
         added |= options.exact_stages.insert(t).second;
-    if (!added) break;
+    return added;
   }
-  return least;
-}
 
-// The same search with seconds in the place of joules and no deadline.
+  Search& search_;
+  const Problem& p_;
+  std::optional<std::int64_t> known_;
+  double proven_ = 0;
+};
+
+// Repeats the search with seconds as the objective and no deadline.
 std::optional<double> find_least_deadline(Search& search, const std::function<void(Search&)>& improve,
                                           const Stop& until) {
   if (until()) return std::nullopt;
@@ -161,7 +178,7 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const Problem& p = search.problem();
   const bool cancelled = search.stop().cancelled();
   const bool timed_out = search.remaining() <= 0;
-  // Three questions share the time; when it is up, they have a moment all the same.
+  // Three searches share the time; each has a moment even when it is up.
   constexpr double kMoment = 0.1;
   const double share = seconds_for_reason(search.options()) / (timed_out ? 3 : 1);
   const Stop end = search.stop().at_least(3 * kMoment);
@@ -170,9 +187,9 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const bool asks = !cancelled && search.has_a_moment();
   double proven = 0;
   if (!by_argument && asks) proven = prove_least_ram(search, kProofWork, stop());
-  LeastRam least;
-  if (asks) least = find_least_ram(search, stop());
-  if (least.known) why.least_ram = Bytes(*least.known + p.persistent);
+  LeastRam least(search);
+  if (asks) least.run(stop());
+  if (least.known()) why.least_ram = Bytes(*least.known() + p.persistent);
   const bool ram_may_do = why.floor_ram->value() - p.persistent <= p.budget;
   if (ram_may_do && asks) {
     if (const auto seconds = find_least_deadline(search, improve, stop()))
@@ -189,7 +206,7 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   }
   why.reason =
       cancelled ? "interrupted before a plan was found"
-      : least.proven > too_much
+      : asks && least.proven() > too_much
           ? "no staged schedule is within the limits, and no other plan was found or proven impossible"
       : timed_out ? "no plan was found or proven impossible within the time limit"
                   : "no plan was found or proven impossible, and the search has nothing left to try";
@@ -199,9 +216,10 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
 std::optional<Bytes> least_ram(const SolveRequest& request, const SolveOptions& options) {
   const Problem problem = make_problem(request, options);
   Search search(problem, options);
-  const LeastRam least = find_least_ram(search, search.stop());
-  if (!least.known) return std::nullopt;
-  return Bytes(*least.known + problem.persistent);
+  LeastRam least(search);
+  least.run(search.stop());
+  if (!least.known()) return std::nullopt;
+  return Bytes(*least.known() + problem.persistent);
 }
 
 }  // namespace poet

@@ -50,7 +50,7 @@ class Reasons {
         decisions_[static_cast<std::size_t>(number[one.value])] = {
             reason_number(treatment(one), reason(one, remedies)), one.spent.value(),
             optional_joules(one.page_cost), optional_joules(one.recompute_cost)};
-    for (const Residence& one : residences(plan.instance, plan.plan))
+    for (const PersistentResidence& one : residences(plan.instance, plan.plan))
       if (number[one.value] >= 0)
         decisions_[static_cast<std::size_t>(number[one.value])] = {reason_number("on storage", one.reason),
                                                                    one.spent.value(), nullptr, nullptr};

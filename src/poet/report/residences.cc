@@ -39,11 +39,11 @@ struct Means {
   double least_of_resident = std::numeric_limits<double>::infinity();
 };
 
-Means means_of(const Instance& instance, const std::vector<Residence>& all) {
+Means means_of(const Instance& instance, const std::vector<PersistentResidence>& all) {
   Means means;
   Joules spent{};
   Bytes bytes{};
-  for (const Residence& one : all) {
+  for (const PersistentResidence& one : all) {
     (one.paged ? means.any_paged : means.any_resident) = true;
     if (one.paged) {
       spent += one.spent;
@@ -56,7 +56,7 @@ Means means_of(const Instance& instance, const std::vector<Residence>& all) {
   return means;
 }
 
-std::string why(const Residence& one, const Means& means) {
+std::string why(const PersistentResidence& one, const Means& means) {
   if (!one.paged && !means.any_paged) return "all of them have room";
   if (!one.paged) {
     const double times = means.of_paged > 0 ? one.joules_per_byte / means.of_paged : 0;
@@ -73,7 +73,7 @@ std::string why(const Residence& one, const Means& means) {
 
 }  // namespace
 
-std::vector<Residence> residences(const Instance& instance, const Plan& plan) {
+std::vector<PersistentResidence> residences(const Instance& instance, const Plan& plan) {
   const Graph& graph = instance.graph;
   const IdVector<ValueId, Transfers> transfers = transfers_of(instance, plan);
   const std::vector<ValueId> values = pageable(instance);
@@ -81,11 +81,11 @@ std::vector<Residence> residences(const Instance& instance, const Plan& plan) {
   for (const std::vector<ValueId>& changes : dataflow(with_paged(instance, values).graph).changes)
     for (const ValueId v : changes) updated[v] = 1;
 
-  std::vector<Residence> all;
+  std::vector<PersistentResidence> all;
   for (const ValueId v : values) {
     const ValueCost& cost = instance.costs.values[v];
     const Joules home = updated[v] ? cost.page_out.energy : Joules(0);
-    Residence one;
+    PersistentResidence one;
     one.value = v;
     one.paged = graph.values[v].paged;
     one.updated = updated[v] != 0;
@@ -95,7 +95,7 @@ std::vector<Residence> residences(const Instance& instance, const Plan& plan) {
     all.push_back(one);
   }
   const Means means = means_of(instance, all);
-  for (Residence& one : all) one.reason = why(one, means);
+  for (PersistentResidence& one : all) one.reason = why(one, means);
   for (const IndexedTable& table : indexed_tables(graph))
     for (const ValueId v : table.values)
       all.push_back({.value = v,

@@ -11,7 +11,7 @@
 namespace poet {
 
 /// A plan's decision on a persistent value that could live on storage.
-struct Residence {
+struct PersistentResidence {
   ValueId value;
   bool paged = false;
   bool updated = false;
@@ -24,6 +24,6 @@ struct Residence {
 /// One per value of pageable(), increasing, then one per part of the tables that are transferred by index.
 /// Values that live on storage are marked in the graph (with_paged()). O(values * log values + steps +
 /// edges).
-[[nodiscard]] std::vector<Residence> residences(const Instance& instance, const Plan& plan);
+[[nodiscard]] std::vector<PersistentResidence> residences(const Instance& instance, const Plan& plan);
 
 }  // namespace poet

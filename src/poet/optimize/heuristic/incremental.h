@@ -1,10 +1,9 @@
 #pragma once
 
-// What measure() (candidate.h) finds, kept up to date under changes. What a value occupies follows from the
-// stages in which it is made, read and paged alone, so a change is followed through the values and stages
-// that it touches and nowhere else. A structure of its own because local search asks after each of millions
-// of edits; the rules of stages and time are everybody's (plan/schedule/stage_walk.h,
-// plan/timing/device_clock.h).
+// The figures of measure() (candidate.h), updated incrementally. The RAM of a value depends only on the
+// stages in which it is computed, read and paged, so an edit changes only the values and stages that it
+// touches. Local search needs the figures after each of millions of edits. The rules of stages and time are
+// the shared ones (plan/schedule/stage_walk.h, plan/timing/device_clock.h).
 
 #include <cstdint>
 #include <vector>
@@ -17,17 +16,23 @@
 namespace poet {
 
 /// Stages first..last, both included.
-struct Stretch {
+struct StageInterval {
   int first;
   int last;
-  friend bool operator==(const Stretch&, const Stretch&) = default;
+  friend bool operator==(const StageInterval&, const StageInterval&) = default;
+};
+
+/// A recomputation or a page-in.
+struct ListedDecision {
+  bool recompute;
+  int id;  // op or value
+  int stage;
 };
 
 /// Holds decisions, and the figures that complete() would measure for them: RAM to the byte; seconds and
-/// joules up to rounding. Edits are collected; update() makes the figures right; commit() keeps all edits
-/// since the last commit, rollback() undoes them. An edit and its undoing cost O(events of the values touched
-/// + stages that a value begins or ceases to be retained in + ops of the stages where something happens to
-/// it).
+/// joules up to rounding. Edits are collected; update() brings the figures up to date; commit() keeps all
+/// edits since the last commit, rollback() undoes them. An edit and its undoing cost O(events of the values
+/// touched + stages in which a value begins or ceases to be retained + ops of the stages of these events).
 class IncrementalReplay {
  public:
   /// Everything computed once, nothing paged.
@@ -38,42 +43,41 @@ class IncrementalReplay {
   /// Replaces all decisions, as one edit to be updated and committed.
   void load(const Decisions& decisions);
 
-  // Edits. False, and nothing happens, where the decision is there already (to be removed: is not there), or
-  // could not be part of any schedule.
+  // Edits. They do nothing and return false if the decision is there already (when removing: is not there),
+  // or cannot be part of any schedule.
   bool add_recompute(int op, int stage);
   bool remove_recompute(int op, int stage);
   bool add_page_in(int value, int stage);
   bool remove_page_in(int value, int stage);
-  /// The stage of the page-out, should the value be paged; -1: as complete() chooses.
+  /// Sets the stage of the page-out in case the value is paged; -1: as complete() chooses.
   void pin_page_out(int value, int stage);
 
-  /// Drops decisions that nothing needs and follows the edits through. Figures are valid from here to the
-  /// next edit.
+  /// Drops useless decisions and updates the figures, which are valid until the next edit.
   void update();
   void commit();
   void rollback();
-  /// Remembers the decisions; return_to_mark() brings them back later, at the cost of the edits in between.
-  /// Both between transactions.
+  /// Remembers the decisions; return_to_mark() restores them, at the cost of the edits in between. Call both
+  /// between transactions.
   void mark();
   void return_to_mark();
 
   // Figures.
   [[nodiscard]] const std::vector<std::int64_t>& stage_peak() const { return peak_; }
-  /// By how much the stages exceed the budget, in all.
+  /// The bytes by which stages exceed the budget, summed over stages.
   [[nodiscard]] std::int64_t overflow() const { return overflow_; }
   [[nodiscard]] std::int64_t bytes_written() const { return bytes_written_; }
-  /// Of all ops computed.
+  /// Sum over all computations.
   [[nodiscard]] double compute_seconds() const { return seconds_; }
 
   struct Total {
     double joules;
     double seconds;
   };
-  /// Device semantics: O(ops and transfers issued while the channel is busy, + stages). Else O(1).
+  /// Device semantics: O(stages + ops and transfers issued while the channel is busy); else O(1).
   [[nodiscard]] Total total() const;
-  /// Per stage, how long compute waits for transfers in it. Device semantics; same cost.
+  /// Returns, per stage, how long compute waits for transfers. Device semantics; same complexity.
   [[nodiscard]] std::vector<double> waits() const;
-  /// No schedule of these decisions has less energy: total().joules without waiting and waking. O(1).
+  /// A lower bound on the energy of these decisions: total().joules without stalls and wake-ups. O(1).
   [[nodiscard]] double least_joules() const;
 
   // The schedule.
@@ -83,16 +87,18 @@ class IncrementalReplay {
   [[nodiscard]] int page_out(int value) const { return out_[at(value)]; }
   /// Stages in which the op is computed, the first one included.
   [[nodiscard]] const std::vector<int>& runs(int op) const { return runs_[at(op)]; }
-  [[nodiscard]] const std::vector<Stretch>& retained(int value) const { return kept_[at(value)]; }
+  [[nodiscard]] const std::vector<StageInterval>& retained(int value) const { return kept_[at(value)]; }
   [[nodiscard]] bool is_retained(int value, int stage) const;
   [[nodiscard]] bool is_computed(int op, int stage) const;
   [[nodiscard]] bool is_read(int value, int stage) const;
-  /// The first stage after `stage` that reads the value from RAM, else ops.
+  /// The first stage after `stage` that reads the value from RAM; Problem::ops if there is none.
   [[nodiscard]] int next_need(int value, int stage) const;
-  /// The last stage before `stage` in which something happens to the value: made, read or paged in.
+  /// The last stage before `stage` in which the value is computed, read or paged in.
   [[nodiscard]] int last_event(int value, int stage) const;
 
   [[nodiscard]] Decisions decisions() const;
+  /// Fills `list` with the recomputations and page-ins, by stage.
+  void list_decisions(std::vector<ListedDecision>& list) const;
 
  private:
   struct Reads {
@@ -107,7 +113,7 @@ class IncrementalReplay {
   struct SavedValue {
     int value = -1;
     int out = -1;
-    std::vector<Stretch> kept;
+    std::vector<StageInterval> kept;
   };
   struct SavedStage {
     int stage;
@@ -129,15 +135,15 @@ class IncrementalReplay {
   void queue_supplies(int value);
   void drop_useless();
   void refresh(int value);
-  void find_retained(int value, std::vector<Stretch>& kept) const;
-  [[nodiscard]] int place_page_out(int value, std::vector<Stretch>& kept) const;
-  void account(int value, const std::vector<Stretch>& kept, int sign);
+  void find_retained(int value, std::vector<StageInterval>& kept) const;
+  [[nodiscard]] int place_page_out(int value, std::vector<StageInterval>& kept) const;
+  void account(int value, const std::vector<StageInterval>& kept, int sign);
   void add_bytes(int first, int last, std::int64_t bytes);
-  void touch_changed_stages(int value, const std::vector<Stretch>& before, int out_before);
+  void touch_changed_stages(int value, const std::vector<StageInterval>& before, int out_before);
   void move_page_out(int value, int from, int to);
   void set_local(int stage, std::int64_t local);
   [[nodiscard]] std::int64_t local_peak(int stage) const;
-  [[nodiscard]] static Retention retention(const std::vector<Stretch>& kept, int stage);
+  [[nodiscard]] static Retention retention(const std::vector<StageInterval>& kept, int stage);
 
   const Problem& p_;
   // Decisions.
@@ -146,10 +152,10 @@ class IncrementalReplay {
   std::vector<std::vector<int>> ins_;               // value -> stages, increasing
   std::vector<std::vector<int>> ins_at_, outs_at_;  // stage -> values, increasing
   std::vector<int> pinned_out_, out_;               // value -> stage, else -1
-  // What follows from them.
-  std::vector<std::vector<Reads>> reads_;   // value -> increasing
-  std::vector<std::vector<Stretch>> kept_;  // value -> retained, increasing, not adjacent
-  std::vector<std::int64_t> local_;  // stage -> peak of what does not stay from its start to the next stage's
+  // Derived from them.
+  std::vector<std::vector<Reads>> reads_;         // value -> increasing
+  std::vector<std::vector<StageInterval>> kept_;  // value -> retained, increasing, not adjacent
+  std::vector<std::int64_t> local_;  // stage -> peak of values that are not retained throughout it
   std::vector<std::int64_t> peak_;
   std::int64_t overflow_ = 0;
   std::int64_t bytes_written_ = 0;
@@ -171,7 +177,7 @@ class IncrementalReplay {
   std::vector<int> value_saved_, stage_saved_;  // transaction number
   int transaction_ = 1;
   double joules_before_ = 0, seconds_before_ = 0;
-  std::vector<Stretch> scratch_kept_;
+  std::vector<StageInterval> scratch_kept_;
   // Of local_peak() and total().
   mutable std::vector<int> uses_;
   mutable std::vector<InStage> state_;

@@ -55,22 +55,12 @@ class Annealing {
   }
 
  private:
-  struct Decision {
-    bool recompute;
-    int id;  // op or value
-    int stage;
-  };
-
   void list_decisions() {
-    decisions_.clear();
-    for (int t = 0; t < p_.ops; ++t) {
-      for (int op : replay_.recomputed_in(t)) decisions_.push_back({true, op, t});
-      for (int v : replay_.paged_in_in(t)) decisions_.push_back({false, v, t});
-    }
+    replay_.list_decisions(decisions_);
     changes_since_listing_ = vain_ = 0;
   }
 
-  [[nodiscard]] const Decision& any() {
+  [[nodiscard]] const ListedDecision& any() {
     return decisions_[at(repair_.below(static_cast<int>(decisions_.size())))];
   }
 
@@ -152,11 +142,11 @@ class Annealing {
     return shift(any());
   }
 
-  bool remove(const Decision& d) {
+  bool remove(const ListedDecision& d) {
     return d.recompute ? replay_.remove_recompute(d.id, d.stage) : replay_.remove_page_in(d.id, d.stage);
   }
 
-  void protect(const Decision& d) {
+  void protect(const ListedDecision& d) {
     if (!d.recompute) {
       repair_.protect(d.id, d.stage + 1);
     } else {
@@ -164,7 +154,7 @@ class Annealing {
     }
   }
 
-  bool take_back(const Decision& d) {
+  bool take_back(const ListedDecision& d) {
     if (!remove(d)) return false;
     if (repair_.uniform() < 0.7) protect(d);
     return true;
@@ -180,18 +170,18 @@ class Annealing {
     for (int i = 0; i < more; ++i) {
       const auto other = static_cast<std::ptrdiff_t>(first) + repair_.below(2 * reach + 1) - reach;
       if (other < 0 || other >= static_cast<std::ptrdiff_t>(decisions_.size())) continue;
-      const Decision& d = decisions_[static_cast<std::size_t>(other)];
+      const ListedDecision& d = decisions_[static_cast<std::size_t>(other)];
       if (same && producer_of(d) != producer_of(decisions_[first])) continue;
       changed |= take_back(d);
     }
     return changed;
   }
 
-  [[nodiscard]] int producer_of(const Decision& d) const {
+  [[nodiscard]] int producer_of(const ListedDecision& d) const {
     return d.recompute ? d.id : p_.producer[at(d.id)];
   }
 
-  bool switch_means(const Decision& d) {
+  bool switch_means(const ListedDecision& d) {
     if (!remove(d)) return false;
     if (d.recompute) {
       bool paged = false;
@@ -206,7 +196,7 @@ class Annealing {
 
   // Another stage for a recomputation, so that it serves an earlier or a later read; for a page-in, an
   // earlier or later one.
-  bool shift(const Decision& d) {
+  bool shift(const ListedDecision& d) {
     if (!remove(d)) return false;
     const int by = 1 + repair_.below(repair_.uniform() < 0.5 ? 2 : 12);
     const bool earlier = repair_.uniform() < 0.7;
@@ -227,7 +217,7 @@ class Annealing {
   bool feasible_ = false;  // and will remain so
   double temperature_ = 0;
   double unit_of_time_price_ = 0;
-  std::vector<Decision> decisions_;  // some may be gone by now
+  std::vector<ListedDecision> decisions_;  // some may be gone by now
   std::size_t changes_since_listing_ = 0;
   std::size_t vain_ = 0;  // that were none, since then
 };

@@ -75,12 +75,6 @@ class Oscillation::Walk {
   [[nodiscard]] const std::vector<double>& prices() const { return prices_.per_stage(); }
 
  private:
-  struct Decision {
-    bool recompute;
-    int id;  // op or value
-    int stage;
-  };
-
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
   double factor() { return std::exp(noise_ * (2 * uniform() - 1)); }
@@ -129,11 +123,7 @@ class Oscillation::Walk {
   }
 
   void list_decisions() {
-    decisions_.clear();
-    for (int t = 0; t < p_.ops; ++t) {
-      for (int op : replay_.recomputed_in(t)) decisions_.push_back({true, op, t});
-      for (int v : replay_.paged_in_in(t)) decisions_.push_back({false, v, t});
-    }
+    replay_.list_decisions(decisions_);
     changes_since_listing_ = 0;
   }
 
@@ -145,9 +135,9 @@ class Oscillation::Walk {
     return shift();
   }
 
-  const Decision& any() { return decisions_[at(below(static_cast<int>(decisions_.size())))]; }
+  const ListedDecision& any() { return decisions_[at(below(static_cast<int>(decisions_.size())))]; }
 
-  bool remove(const Decision& d) {
+  bool remove(const ListedDecision& d) {
     return d.recompute ? replay_.remove_recompute(d.id, d.stage) : replay_.remove_page_in(d.id, d.stage);
   }
 
@@ -199,7 +189,7 @@ class Oscillation::Walk {
   }
 
   bool switch_means() {
-    const Decision d = any();
+    const ListedDecision d = any();
     if (!remove(d)) return false;
     if (d.recompute) {
       for (int v : p_.writes[at(d.id)])
@@ -214,7 +204,7 @@ class Oscillation::Walk {
   bool shift() {
     constexpr int kNear = 2;
     constexpr int kFar = 12;
-    const Decision d = any();
+    const ListedDecision d = any();
     if (!remove(d)) return false;
     const int by = 1 + below(uniform() < 0.5 ? kNear : kFar);
     const int stage = uniform() < 0.7 ? d.stage - by : d.stage + by;
@@ -238,7 +228,7 @@ class Oscillation::Walk {
   double score_ = 0;
   double best_joules_ = kInfinity;
   Decisions best_;
-  std::vector<Decision> decisions_;  // some may be gone by now
+  std::vector<ListedDecision> decisions_;  // some may be gone by now
   int changes_since_listing_ = 0;
 };
 

@@ -4,13 +4,13 @@
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/streaming_arena.h"
+#include "poet/optimize/heuristic/streaming_prices.h"
 #include "poet/optimize/problem/sorted.h"
 
 namespace poet {
 namespace {
 
-constexpr int kStreamDepth = 3;  // of recomputations for each other
-constexpr int kWorkspace = -1;   // in the place of a value
+constexpr int kWorkspace = -1;  // in the place of a value
 
 std::int64_t largest_value(const Problem& p) {
   std::int64_t largest = 0;
@@ -19,86 +19,22 @@ std::int64_t largest_value(const Problem& p) {
   return largest;
 }
 
-double price_of(const Problem& p, int op) { return p.joules[at(op)] + p.idle_watts * p.seconds[at(op)]; }
+/// A page-out, and the number of steps before the one that completes its value.
+using PageOut = std::pair<std::size_t, int>;
 
-// What recomputing costs at the end of each gap, as far as that can be foreseen.
-class Foresight {
- public:
-  Foresight(const Problem& p, const Gaps& gaps, const Stream* before) : p_(p), gaps_(gaps), before_(before) {}
-
-  std::vector<double> prices() {
-    std::vector<double> prices(gaps_.all().size(), kInfinity);
-    for (std::size_t g = 0; g < prices.size(); ++g) {
-      const Gap& gap = gaps_.all()[g];
-      if (gap.to >= p_.ops) continue;
-      room_ = p_.budget - bytes_of(p_.reads[at(gap.to)]);
-      prices[g] = recomputing(gap.value, gap.to, 0);
-    }
-    return prices;
+/// Inserts each page-out right after the step that completes its value.
+void place_page_outs(std::vector<PageOut> page_outs, std::vector<Step>& steps) {
+  std::sort(page_outs.begin(), page_outs.end());
+  std::vector<Step> all;
+  all.reserve(steps.size() + page_outs.size());
+  auto next = page_outs.begin();
+  for (std::size_t i = 0; i <= steps.size(); ++i) {
+    for (; next != page_outs.end() && next->first == i; ++next)
+      all.push_back({StepKind::page_out, OpId(), ValueId(next->second)});
+    if (i < steps.size()) all.push_back(steps[i]);
   }
-
- private:
-  [[nodiscard]] std::int64_t bytes_of(const std::vector<int>& values) const {
-    std::int64_t bytes = 0;
-    for (const int v : values) bytes += p_.bytes[at(v)];
-    return bytes;
-  }
-
-  // `room_`: beside what the op reads that is in need of it.
-  double recomputing(int v, int stage, int depth) {
-    const int op = p_.producer[at(v)];
-    if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
-      return kInfinity;
-    const auto& users = p_.reads[at(stage)];
-    const auto beside = [&](const std::vector<int>& values) {
-      std::int64_t bytes = 0;
-      for (const int u : values)
-        if (!contains(users, u)) bytes += p_.bytes[at(u)];
-      return bytes;
-    };
-    const std::int64_t needed = beside(p_.reads[at(op)]) + beside(p_.writes[at(op)]);
-    if (needed + p_.workspace[at(op)] > room_) return kInfinity;
-    room_ -= needed;
-    double price = price_of(p_, op);
-    for (const int u : p_.reads[at(op)]) {
-      if (price == kInfinity) break;
-      price += bringing(u, stage, depth);
-    }
-    room_ += needed;
-    return price;
-  }
-
-  double bringing(int u, int stage, int depth) {
-    if (contains(p_.reads[at(stage)], u) || is_there(u, stage)) return 0;
-    double paging = kInfinity;
-    if (p_.paging) paging = p_.in_joules[at(u)] + (is_used_after(u, stage) ? 0 : p_.out_joules[at(u)]);
-    return std::min(paging, recomputing(u, stage, depth + 1));
-  }
-
-  // In RAM then and for a use of its own: one of its computations' before or after.
-  [[nodiscard]] bool is_there(int u, int stage) const {
-    if (before_ == nullptr) return false;
-    const auto& all = before_->residences[at(u)];
-    const auto next =
-        std::upper_bound(all.begin(), all.end(), stage, [](int t, const Residence& r) { return t < r.from; });
-    if (next == all.begin()) return false;
-    const Residence& residence = *(next - 1);
-    if (residence.to <= stage) return false;
-    if (residence.from <= p_.producer[at(u)]) return true;
-    const auto& users = p_.users[at(u)];
-    const auto use = std::lower_bound(users.begin(), users.end(), residence.from);
-    return use != users.end() && *use < residence.to;
-  }
-
-  [[nodiscard]] bool is_used_after(int u, int stage) const {
-    return !p_.users[at(u)].empty() && p_.users[at(u)].back() > stage;
-  }
-
-  const Problem& p_;
-  const Gaps& gaps_;
-  const Stream* before_;
-  std::int64_t room_ = 0;
-};
+  steps = std::move(all);
+}
 
 class StreamingPass {
  public:
@@ -124,7 +60,7 @@ class StreamingPass {
     }
     rent_.push_back(0);
     for (const double rent : guide.rent) rent_.push_back(rent_.back() + rent);
-    made_.residences.resize(at(p.values));
+    made_.in_ram.resize(at(p.values));
   }
 
   std::optional<Stream> run(const std::function<bool()>& stop) {
@@ -133,7 +69,7 @@ class StreamingPass {
       if (t_ % kPoll == 0 && stop()) return std::nullopt;
       if (!step() && !step_from_empty()) return std::nullopt;
     }
-    place_page_outs();
+    place_page_outs(std::move(page_outs_), made_.plan.steps);
     return std::move(made_);
   }
 
@@ -172,7 +108,7 @@ class StreamingPass {
     ram_ += p_.bytes[at(v)];
     if (pins_[at(v)] > 0) pinned_ += p_.bytes[at(v)];
     complete_at_[at(v)] = made_.plan.steps.size();
-    made_.residences[at(v)].push_back({t_, p_.ops});
+    made_.in_ram[at(v)].push_back({t_, p_.ops});
   }
 
   void leave(int v) {
@@ -183,7 +119,7 @@ class StreamingPass {
     present_.pop_back();
     ram_ -= p_.bytes[at(v)];
     if (pins_[at(v)] > 0) pinned_ -= p_.bytes[at(v)];
-    made_.residences[at(v)].back().to = t_;
+    made_.in_ram[at(v)].back().to = t_;
     made_.plan.steps.push_back({StepKind::free, OpId(), ValueId(v)});
     if (arena_) arena_->remove(v);
   }
@@ -436,20 +372,6 @@ class StreamingPass {
     page_outs_.emplace_back(complete_at_[at(v)], v);
   }
 
-  // Right after the step that brought the value.
-  void place_page_outs() {
-    std::sort(page_outs_.begin(), page_outs_.end());
-    std::vector<Step> steps;
-    steps.reserve(made_.plan.steps.size() + page_outs_.size());
-    auto next = page_outs_.begin();
-    for (std::size_t i = 0; i <= made_.plan.steps.size(); ++i) {
-      for (; next != page_outs_.end() && next->first == i; ++next)
-        steps.push_back({StepKind::page_out, OpId(), ValueId(next->second)});
-      if (i < made_.plan.steps.size()) steps.push_back(made_.plan.steps[i]);
-    }
-    made_.plan.steps = std::move(steps);
-  }
-
   const Problem& p_;
   const Gaps& gaps_;
   const StreamingGuide& guide_;
@@ -466,7 +388,7 @@ class StreamingPass {
   std::vector<char> wanted_stored_;       // something is to be recomputed from it
   std::vector<std::size_t> complete_at_;  // steps before
   std::vector<std::size_t> sent_at_;      // where its page-out goes
-  std::vector<std::pair<std::size_t, int>> page_outs_;
+  std::vector<PageOut> page_outs_;
   std::vector<Ranked> ranked_, taken_;
   struct Recent {
     double rank = 0;
@@ -484,10 +406,6 @@ class StreamingPass {
 }  // namespace
 
 Streaming::Streaming(const Problem& problem, const Gaps& gaps) : p_(problem), gaps_(gaps) {}
-
-std::vector<double> Streaming::recomputation(const Stream* before) const {
-  return Foresight(p_, gaps_, before).prices();
-}
 
 std::optional<Stream> Streaming::run(const StreamingGuide& guide, const Stream* before,
                                      const std::function<bool()>& stop) const {

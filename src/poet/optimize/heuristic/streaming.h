@@ -37,7 +37,7 @@ struct Taken {
 };
 
 /// What a pass did with a value: from one entry into RAM to its leaving, in ops.
-struct Residence {
+struct RamInterval {
   int from = 0;
   int to = 0;  // the op before which it has left; Problem::ops where it stays
 };
@@ -47,8 +47,8 @@ struct Stream {
   double joules = 0;   // of its steps, idle power over its computations included; transfers take no time
   double seconds = 0;  // computing
   std::int64_t bytes_written = 0;
-  std::vector<std::vector<Residence>> residences;  // per value, in order
-  std::vector<Taken> addresses;                    // in order; none where no addresses were asked for
+  std::vector<std::vector<RamInterval>> in_ram;  // per value, in order
+  std::vector<Taken> addresses;                  // in order; none where no addresses were asked for
 };
 
 class Streaming {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which persistent values live on storage: sets worth trying.
+// Which persistent values live on storage: candidate sets, and bounds over all choices.
 
 #include <vector>
 
@@ -11,34 +11,37 @@
 
 namespace poet {
 
-/// Sets of persistent values to page, in the order in which they are worth a try: none, if the budget allows
-/// that; then as few as the largest ops need (paged_to_fit.h), then all but some, and all. Those that stay
-/// resident are the smallest, whose transfers cost the most energy per byte of RAM, up to a part of the RAM
-/// that the budget leaves beside the largest op; the larger ones of these parts only where writing or time is
-/// limited. Sets for which the budget is below the floor, or whose homes the storage does not hold, are left
-/// out. Device semantics. O(sets * (ops + edges)).
-[[nodiscard]] std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Limits& limits);
+using PagedSet = std::vector<ValueId>;  // increasing
 
-/// By how much the values grow when they are paged: addresses are aligned, resident values packed. O(values).
+/// Returns candidate sets of persistent values to page, in the order in which to try them: the empty set, if
+/// the budget allows it; the fewest values that the largest ops require (paged_to_fit.h); all but some; and
+/// all. The values that stay resident are the smallest, whose transfers cost the most energy per byte of RAM.
+/// They fill a fraction of the RAM beside the largest op; the larger fractions are tried only with a deadline
+/// or a write limit. Sets whose RAM floor exceeds the budget, or whose homes exceed the storage, are left
+/// out. Device semantics. O(sets * (ops + edges)).
+[[nodiscard]] std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits);
+
+/// Returns by how many bytes the values grow when they are paged: paged values are aligned, resident ones
+/// packed. O(values).
 [[nodiscard]] Bytes rounding_of(const Instance& instance, const std::vector<ValueId>& values);
 
-/// What residence of each paged value saves and takes, in the problem with loads. Without transfer times
-/// where they run beside compute. O(values + edges).
+/// Returns, for each paged value of the problem with loads, the energy that residence saves and the RAM that
+/// it takes. Transfers that overlap compute count without their time. O(values + edges).
 [[nodiscard]] std::vector<Resident> residents_of(const Instance& all_paged, const WithLoads& loads);
 
-/// Whatever stays resident, no plan needs less RAM: that of the largest op with every value paged, where
-/// those take their bytes alone. O(ops + edges).
+/// Returns a lower bound on the RAM of every plan, whatever stays resident: the largest op's with every value
+/// paged and not aligned. O(ops + edges).
 [[nodiscard]] Bytes floor_of_every_choice(const Instance& instance);
 
-/// No plan brings home fewer bytes of what its step updates, whichever values are resident: those take room
-/// beside the largest op.
+/// Returns a lower bound on the bytes of updated values that a step writes home, whichever values are
+/// resident: resident values have to fit beside the largest op.
 [[nodiscard]] Bytes least_written_home(const Instance& instance, Bytes ram_budget);
 
-/// Whatever stays resident, a plan saves at most so much over one that pages every persistent value: one of
-/// the former becomes one of the latter with the same RAM by a load of each resident value at the beginning
-/// and a page-out at the end. So the bound of an instance in which all are paged (loads.h), less this, is one
-/// on every choice. A fractional knapsack: of what a resident value saves, as much as has room beside the
-/// largest op. Device semantics. O(values log values + edges).
+/// Returns an upper bound on the energy that residence saves: the bound of the instance with every persistent
+/// value paged (loads.h), less this, holds for every choice. A plan with resident values becomes one without,
+/// in the same RAM, by a load of each at the beginning and a page-out at the end. The bound is a fractional
+/// knapsack of these savings in the RAM beside the largest op. Device semantics. O(values log values +
+/// edges).
 [[nodiscard]] Joules most_saved_by_residents(const Instance& instance, Bytes ram_budget);
 
 }  // namespace poet

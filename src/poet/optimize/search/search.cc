@@ -10,9 +10,9 @@
 
 namespace poet {
 
-Search::Search(const Problem& problem, const SolveOptions& options, Stop stop)
+Search::Search(const Problem& problem, SolveOptions options, Stop stop)
     : problem_(problem),
-      options_(options),
+      options_(std::move(options)),
       stop_(std::move(stop)),
       bound_(problem.baseline_joules),
       staged_bound_(problem.baseline_joules) {}

@@ -27,9 +27,9 @@ namespace poet {
 
 class Search {
  public:
-  /// Ends with `stop`, whatever `options` says of time.
-  Search(const Problem& problem, const SolveOptions& options, Stop stop);
-  /// Its time begins now.
+  /// Ends with `stop`, whatever the time limit of `options`. `problem` must outlive this.
+  Search(const Problem& problem, SolveOptions options, Stop stop);
+  /// The time limit of `options` begins now.
   Search(const Problem& problem, const SolveOptions& options) : Search(problem, options, stop_of(options)) {}
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
@@ -107,7 +107,7 @@ class Search {
   [[nodiscard]] double gap_to(double bound) const;
 
   const Problem& problem_;
-  const SolveOptions& options_;
+  const SolveOptions options_;
   Stop stop_;
   std::optional<Candidate> incumbent_;
   PlannedTransfers* plans_ = nullptr;

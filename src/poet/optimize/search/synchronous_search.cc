@@ -15,7 +15,7 @@ constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
 // Of one annealing.
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
-constexpr int kSeedsOfAnswer = 3;  // annealed one after the other, each from where the last one ended
+constexpr int kSeedsOfAnswer = 3;  // annealed in sequence, each from the last one's result
 
 }  // namespace
 
@@ -56,7 +56,6 @@ bool SynchronousSearch::go_on(int doublings, std::uint64_t seed, const std::func
   return better;
 }
 
-// Each from where it has come to.
 bool SynchronousSearch::anneal_starts(int doublings, std::uint64_t seed, const std::function<bool()>& stop) {
   bool better = false;
   for (Start& start : starts_) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// Synchronous plans sought while the bounds rise, from what the relaxations decide and around the best plan.
+// Search for plans with synchronous paging from the solutions of relaxations and around the best plan.
 //
-// The window relaxation knows nothing of stages. What it decides is often a synchronous plan as it stands, of
-// no more energy than the bound; a search that begins there finds what one from everything kept misses.
+// The window relaxation has no stages. Its solution is often a synchronous plan already, with no more energy
+// than the bound; a local search from there finds plans that one from everything kept misses.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,26 +18,25 @@ namespace poet {
 
 class SynchronousSearch {
  public:
-  /// What the arguments refer to must outlive this; `known`: plans that count, of least energy first.
-  SynchronousSearch(const SolveRequest& request, const SolveOptions& options, const Stop& stop,
+  /// The request's instance must outlive this. `known`: plans found before, by increasing energy.
+  SynchronousSearch(const SolveRequest& request, SolveOptions options, Stop stop,
                     std::vector<SynchronousPlan> known)
-      : request_(request), options_(options), stop_(stop), found_(std::move(known)) {}
+      : request_(request), options_(std::move(options)), stop_(std::move(stop)), found_(std::move(known)) {}
 
-  /// None: null.
+  /// Returns null if there is none.
   [[nodiscard]] const SynchronousPlan* best() const { return found_.best(); }
   [[nodiscard]] std::vector<SynchronousPlan> take() { return found_.take(); }
 
-  /// What a relaxation decides, as decisions and as modes of gaps, and what annealing makes of the better of
-  /// the two. Whether something better than before was found. `stop` ends the search, not what is being
-  /// planned.
+  /// Searches from a relaxation's solution, given as decisions and as modes of gaps, by repair and annealing.
+  /// Returns whether a better plan was found. `stop` ends the search, not the planning of a candidate.
   bool follow(const Decisions& decided, const std::vector<GapMode>& modes, const std::function<bool()>& stop);
-  /// Annealing goes on from there, and from the best plan's decisions, 2^`doublings` times as long as at
-  /// first. Whether something better was found.
+  /// Continues annealing from there, and from the best plan's decisions, 2^`doublings` times as long as at
+  /// first. Returns whether a better plan was found.
   bool go_on(int doublings, std::uint64_t seed, const std::function<bool()>& stop);
 
  private:
   struct Start {
-    std::size_t instant;  // whose problem
+    std::size_t instant;  // index of its problem
     Candidate candidate;
   };
 
@@ -47,11 +46,11 @@ class SynchronousSearch {
   static Candidate annealed(const Problem& instant, const Candidate& start, int doublings, std::uint64_t seed,
                             const std::function<bool()>& stop);
 
-  const SolveRequest& request_;
-  const SolveOptions& options_;
-  const Stop& stop_;               // for its clock and cancellation
-  std::vector<Problem> instants_;  // for several guesses of how long compute waits
-  std::vector<Start> starts_;      // what has become of the last answer, for each guess
+  const SolveRequest request_;
+  const SolveOptions options_;
+  const Stop stop_;                // for its clock and cancellation
+  std::vector<Problem> instants_;  // one per guess of how long compute waits for transfers
+  std::vector<Start> starts_;      // per guess, the schedule annealed so far from the last relaxation
   PlansFound found_;
 };
 

@@ -260,6 +260,60 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
   return words;
 }
 
+/// Loads the model; columns get names if `options` has a start, which refers to them by name.
+void load_mip(OsiClpSolverInterface& osi, const Model& model, const MipOptions& options) {
+  osi.messageHandler()->setLogLevel(0);
+  osi.getModelPtr()->setLogLevel(0);
+  load(osi, model);
+  for (int c = 0; c < model.columns(); ++c)
+    if (model.integer[static_cast<std::size_t>(c)]) osi.setInteger(c);
+  if (!options.start.empty()) {
+    osi.setIntParam(OsiNameDiscipline, 2);
+    for (int c = 0; c < model.columns(); ++c) osi.setColName(c, fmt::format("c{}", c));
+  }
+}
+
+/// Runs CbcMain with the options, quietly. `data` must outlive the model.
+void run_cbc(CbcModel& cbc, CbcSolverUsefulData& data, const Model& model, const MipOptions& options,
+             Listener& listener) {
+  cbc.setLogLevel(0);
+  cbc.messageHandler()->setLogLevel(0);
+  cbc.solver()->messageHandler()->setLogLevel(0);
+  data.noPrinting_ = true;
+  CbcMain0(cbc, data);
+  cbc.setLogLevel(0);
+  cbc.passInEventHandler(&listener);
+  if (!options.start.empty()) {
+    std::vector<std::pair<std::string, double>> start;
+    for (const auto& [column, value] : options.start) start.emplace_back(fmt::format("c{}", column), value);
+    cbc.setMIPStart(start);
+  }
+  const std::vector<std::string> words = words_for_cbc(model, options);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  const auto no_callback = [](CbcModel*, int) { return 0; };
+  CbcMain1(static_cast<int>(arguments.size()), arguments.data(), cbc, no_callback, data);
+}
+
+bool is_finished(const CbcModel& cbc) { return cbc.status() == 0 && cbc.secondaryStatus() <= 2; }
+
+MipStatus status_of(const CbcModel& cbc) {
+  if (cbc.bestSolution() != nullptr)
+    return is_finished(cbc) && cbc.isProvenOptimal() ? MipStatus::optimal : MipStatus::feasible;
+  const bool none = cbc.isProvenInfeasible() || (cbc.status() == 0 && cbc.secondaryStatus() <= 1);
+  return none ? MipStatus::infeasible : MipStatus::unknown;
+}
+
+/// Returns Cbc's bound, or that of the relaxation if Cbc has none.
+double bound_of(const CbcModel& cbc, double relaxation) {
+  // The rest of the tree is infeasible or no better than the incumbent. The reported bound is then stale.
+  constexpr int kNothingBetter = 1;
+  const bool stale =
+      cbc.bestSolution() != nullptr && is_finished(cbc) && cbc.secondaryStatus() == kNothingBetter;
+  const double bound = stale ? cbc.getObjValue() : cbc.getBestPossibleObjValue();
+  return std::abs(bound) >= kHuge ? relaxation : std::max(bound, relaxation);
+}
+
 }  // namespace
 
 LpResult solve_lp(const Model& model, const LpOptions& options) {
@@ -295,16 +349,7 @@ LpResult solve_lp(const Model& model, double time_limit_seconds, const std::func
 void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   const double constant = model.cost_constant;
   OsiClpSolverInterface osi;
-  osi.messageHandler()->setLogLevel(0);
-  osi.getModelPtr()->setLogLevel(0);
-  load(osi, model);
-  for (int c = 0; c < model.columns(); ++c)
-    if (model.integer[static_cast<std::size_t>(c)]) osi.setInteger(c);
-  if (!options.start.empty()) {
-    osi.setIntParam(OsiNameDiscipline, 2);
-    for (int c = 0; c < model.columns(); ++c) osi.setColName(c, fmt::format("c{}", c));
-  }
-
+  load_mip(osi, model, options);
   IterationCount::Shared iterations;
   Listener::Shared news{&tell, &model, kInfinity, constant, -kInfinity, &iterations, 0};
   iterations.limit = options.work_limit;
@@ -312,7 +357,7 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   IterationCount counter(iterations);
   osi.getModelPtr()->passInEventHandler(&counter);
 
-  // The relaxation first: a bound that does not depend on what Cbc makes of it, and no Cbc for models without
+  // The relaxation first: its bound does not depend on Cbc, and Cbc never sees an infeasible or unbounded
   // one.
   osi.initialSolve();
   if (osi.isProvenPrimalInfeasible()) {
@@ -328,43 +373,12 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
     tell.progress(news.relaxation + constant, 0, iterations.used);
   }
 
-  CbcModel cbc(osi);
-  cbc.setLogLevel(0);
-  cbc.messageHandler()->setLogLevel(0);
-  cbc.solver()->messageHandler()->setLogLevel(0);
   CbcSolverUsefulData data;
-  data.noPrinting_ = true;
-  CbcMain0(cbc, data);
-  cbc.setLogLevel(0);
+  CbcModel cbc(osi);
   Listener listener(news);
-  cbc.passInEventHandler(&listener);
-  if (!options.start.empty()) {
-    std::vector<std::pair<std::string, double>> start;
-    for (const auto& [column, value] : options.start) start.emplace_back(fmt::format("c{}", column), value);
-    cbc.setMIPStart(start);
-  }
-  const std::vector<std::string> words = words_for_cbc(model, options);
-  std::vector<const char*> arguments;
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  const auto no_callback = [](CbcModel*, int) { return 0; };
-  CbcMain1(static_cast<int>(arguments.size()), arguments.data(), cbc, no_callback, data);
-
-  MipStatus status = MipStatus::unknown;
-  const bool found = cbc.bestSolution() != nullptr;
-  const bool finished = cbc.status() == 0 && cbc.secondaryStatus() <= 2;
-  if (found) {
-    tell.incumbent(model, cbc.bestSolution());
-    status = finished && cbc.isProvenOptimal() ? MipStatus::optimal : MipStatus::feasible;
-  } else if (cbc.isProvenInfeasible() || (cbc.status() == 0 && cbc.secondaryStatus() <= 1)) {
-    status = MipStatus::infeasible;
-  }
-  double bound = cbc.getBestPossibleObjValue();
-  // Secondary status 1: what is left of the tree is infeasible or no better than the incumbent. The reported
-  // bound is then a stale one.
-  constexpr int kNothingBetter = 1;
-  if (found && finished && cbc.secondaryStatus() == kNothingBetter) bound = cbc.getObjValue();
-  if (std::abs(bound) >= kHuge) bound = news.relaxation;
-  tell.result(status, std::max(bound, news.relaxation) + constant, cbc.getNodeCount(), iterations.used);
+  run_cbc(cbc, data, model, options, listener);
+  if (cbc.bestSolution() != nullptr) tell.incumbent(model, cbc.bestSolution());
+  tell.result(status_of(cbc), bound_of(cbc, news.relaxation) + constant, cbc.getNodeCount(), iterations.used);
 }
 
 std::string cbc_version() { return "CBC " CBC_VERSION; }

@@ -1,22 +1,21 @@
-#include "poet/roomy.h"
+#include "poet/refit_with_reserve.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "poet/attempt.h"
-#include "poet/optimize/problem/loads.h"
+#include "poet/load_problem.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/timing/timeline.h"
 #include "poet/reserve.h"
+#include "poet/solve_once.h"
 
 namespace poet {
 namespace {
 
-/// The plan in so much less RAM.
-std::optional<Plan> in_less_ram(const CompileRequest& request, const Decisions& decided, Bytes reserve,
-                                const Stop& stop) {
+std::optional<Plan> plan_with_reserve(const CompileRequest& request, const Decisions& decided, Bytes reserve,
+                                      const Stop& stop) {
   const Limits& limits = request.limits;
   const Instance instance = with_reserve(request.instance, limits.ram_budget, reserve);
   SolveOptions options = request.options;
@@ -25,26 +24,23 @@ std::optional<Plan> in_less_ram(const CompileRequest& request, const Decisions& 
         fitted({instance, limits, Semantics::device}, options, decided, stop);
     return made ? std::optional(std::move(made->plan)) : std::nullopt;
   }
-  WithLoads loads = with_loads(instance);
-  if (!options.rematerialization) redo_only_loads(loads);
-  const LoadsOf of{instance, loads, limits};
+  const LoadProblem with(instance, limits, options.rematerialization);
   options.rematerialization = true;
-  const auto made = fitted({loads.instance, limits_with_loads(loads, limits), Semantics::device, &of},
-                           options, decided, stop);
-  return made ? std::optional(planned_without_loads(of, made->plan, stop)) : std::nullopt;
+  const auto made = fitted(with.request(Semantics::device), options, decided, stop);
+  return made ? std::optional(planned_without_loads(with.of(), made->plan, stop)) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisions& decided, Bytes over,
-                                     const Stop& stop) {
+std::optional<PlacedPlan> refit_with_reserve(const CompileRequest& request, const Decisions& decided,
+                                             Bytes over, const Stop& stop) {
   constexpr int kMostTries = 4;
   constexpr std::int64_t kLittleEffort = 500'000'000;
   const Instance& instance = request.instance;
   const Bytes room = transient_budget(instance.costs, request.limits);
   Bytes reserve = Bytes(over.value() + over.value() / 4);
   for (int i = 0; i < kMostTries && !stop(); ++i) {
-    std::optional<Plan> plan = in_less_ram(request, decided, reserve, stop);
+    std::optional<Plan> plan = plan_with_reserve(request, decided, reserve, stop);
     if (!plan) break;
     const Timeline line = timeline_of(instance, *plan);
     Layout layout = place(instance, *plan, Semantics::device,
@@ -55,7 +51,7 @@ std::optional<PlacedPlan> roomy_plan(const CompileRequest& request, const Decisi
     const Bytes still = layout.arena - room;
     const Joules energy = energy_of(instance, *plan, line);
     if (still <= Bytes(0)) return PlacedPlan{std::move(*plan), energy, std::move(layout)};
-    // What is over is not exact, as placing has little time.
+    // `still` is an upper bound, as placing has little time.
     reserve += std::clamp(still, Bytes(reserve.value() / 4), reserve);
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-#include "poet/attempt.h"
+#include "poet/solve_once.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/load_problem.h"
 #include "poet/optimize/large.h"
-#include "poet/optimize/problem/loads.h"
 #include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/optimize/solve.h"
 #include "poet/plan/schedule/linearise.h"
@@ -20,9 +20,10 @@
 namespace poet {
 namespace {
 
-/// Progress with the best plan's energy: that of staged schedules has loads that nobody waits for.
-OnProgress with_plans_of(const SynchronousSearch& search, OnProgress tell) {
-  return changed(std::move(tell), [&search](Progress& progress) {
+/// Reports the best plan's energy as the incumbent's: in the instance with loads, staged schedules do not
+/// wait for loads, so their energy is too low.
+OnProgress with_plans_of(const SynchronousSearch& search, OnProgress on_progress) {
+  return map_progress(std::move(on_progress), [&search](Progress& progress) {
     progress.incumbent_joules.reset();
     if (search.best() != nullptr) progress.incumbent_joules = search.best()->energy.value();
   });
@@ -34,13 +35,14 @@ bool holds(const SolveRequest& problem, const PlacedPlan& placed) {
          replay_layout(instance, placed.plan, placed.layout, semantics, limits).valid;
 }
 
-/// Solve: plans with synchronous paging; then staged schedules, the bounds, and more such plans where these
-/// lead. The best one as steps whose transfers are scheduled.
-Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
-                        const Stop& search) {
+/// Searches for plans with synchronous paging first, then for staged schedules and bounds, and again for
+/// synchronous plans near what the relaxations decide. Returns the best plan as steps with scheduled
+/// transfers, not yet verified.
+Attempt search_plans(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
+                     const Stop& search) {
   const Instance& instance = problem.instance;
   Attempt made;
-  std::vector<SynchronousPlan> synchronous;  // of least energy first
+  std::vector<SynchronousPlan> synchronous;  // by increasing energy
   if (synchronous_too) {
     std::vector<SynchronousPlan> known = search_synchronous(problem, options, search);
     if (!known.empty()) {
@@ -81,91 +83,114 @@ Attempt with_all_in_ram(const SolveRequest& problem, SolveOptions options, bool 
   return made;
 }
 
-/// The same where persistent values are paged, by the instance with loads. Its schedules say nothing of the
-/// original instance; what is left of them is the plan. Loads beside compute take no time in that instance:
-/// where the plan then is late, another one is sought that has so much less time, up to `tries` in all.
-Attempt with_paged_parameters(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
-                              const Stop& whole_search, Seconds earlier = Seconds(0), int tries = 3) {
-  const bool may_be_late = problem.limits.deadline && problem.instance.costs.timing.concurrent && tries > 1;
-  const Stop search = may_be_late ? whole_search.at_most(whole_search.remaining() / 2) : whole_search;
-  const Instance& instance = problem.instance;
-  WithLoads loads = with_loads(instance);
-  if (!options.rematerialization) redo_only_loads(loads);
-  options.rematerialization = true;
-  if (problem.limits.max_bytes_written && *problem.limits.max_bytes_written < loads.written_home) {
-    Attempt none;
-    none.outcome.certificate = certify_none(Status::infeasible, {});
-    none.outcome.explanation.reason =
-        fmt::format("a step writes {} bytes home to storage, over the limit of {}",
-                    loads.written_home.value(), problem.limits.max_bytes_written->value());
-    return none;
-  }
-  const LoadsOf of{instance, loads, problem.limits};
-  SolveRequest with{loads.instance, limits_with_loads(loads, problem.limits), problem.semantics, &of};
-  if (earlier > Seconds(0)) *with.limits.deadline -= earlier;
-  Attempt made = with_all_in_ram(with, options, synchronous_too, search);
-  made.synchronous = true;
-  const auto without = [&](const Plan& plan) {
-    return planned_without_loads(of, plan, search.when_cancelled());
-  };
-  const auto in_time = [&](const Plan& plan) {
-    const auto& deadline = problem.limits.deadline;
-    return !deadline || timeline_of(instance, plan).makespan <= latest_end(deadline->value());
-  };
+Attempt writes_too_much(Bytes written_home, Bytes limit) {
+  Attempt none;
+  none.outcome.certificate = certify_none(Status::infeasible, {});
+  none.outcome.explanation.reason = fmt::format(
+      "a step writes {} bytes home to storage, over the limit of {}", written_home.value(), limit.value());
+  return none;
+}
+
+bool meets_deadline(const SolveRequest& problem, const Plan& plan) {
+  const auto& deadline = problem.limits.deadline;
+  return !deadline || timeline_of(problem.instance, plan).makespan <= latest_end(deadline->value());
+}
+
+/// Converts those other plans of the instance with loads that then meet the deadline, for a moment at least.
+std::vector<SynchronousPlan> others_without_loads(const SolveRequest& problem, const LoadProblem& with,
+                                                  const Attempt& made, const Stop& search) {
   constexpr double kMoment = 0.1;
+  const Instance& instance = problem.instance;
   const Stop moment = search.at_least(kMoment);
   std::vector<SynchronousPlan> others;
   for (const SynchronousPlan& with_loads : made.others) {
     if (moment() || (made.placed && is_large(instance.graph.ops.size()))) break;
     SynchronousPlan other;
-    other.plan = without(with_loads.plan);
+    other.plan = planned_without_loads(with.of(), with_loads.plan, search.when_cancelled());
     other.energy = energy_of(instance, other.plan, timeline_of(instance, other.plan));
     other.seconds_to_first = with_loads.seconds_to_first;
     other.decided = with_loads.decided;
-    if (in_time(other.plan)) others.push_back(std::move(other));
+    if (meets_deadline(problem, other.plan)) others.push_back(std::move(other));
   }
   std::stable_sort(others.begin(), others.end(),
                    [](const auto& a, const auto& b) { return a.energy < b.energy; });
-  made.others.clear();
+  return others;
+}
+
+/// Solves the problem with loads for a deadline that is `earlier`, and converts its plans to the original
+/// instance. Where transfers overlap compute, loads take no time in that problem, so the plan may miss the
+/// deadline. Staged schedules are dropped, as they do not describe the original instance.
+Attempt search_with_loads(const SolveRequest& problem, const LoadProblem& with, const SolveOptions& options,
+                          bool synchronous_too, Seconds earlier, const Stop& search) {
+  SolveRequest request = with.request(problem.semantics);
+  if (earlier > Seconds(0)) *request.limits.deadline -= earlier;
+  Attempt made = search_plans(request, options, synchronous_too, search);
+  made.synchronous = true;
+  made.others = others_without_loads(problem, with, made, search);
   made.outcome.schedule = {};
+  const WithLoads& loads = with.loads();
   OpId& binding = made.outcome.explanation.binding_op;
   while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
   if (binding.valid()) binding = loads.original[binding];
   made.outcome.explanation.least_deadline.reset();  // of a schedule whose loads may end later
-  if (made.plan.steps.empty()) return made;
-  made.plan = without(made.plan);
+  if (!made.has_plan()) return made;
+  made.plan = planned_without_loads(with.of(), made.plan, search.when_cancelled());
   if (made.placed) {
-    made.placed = prefetched_in_place(instance, placed_without_loads(instance, loads, *made.placed));
+    made.placed =
+        prefetched_in_place(problem.instance, placed_without_loads(problem.instance, loads, *made.placed));
     if (!holds(problem, *made.placed)) made.placed.reset();
   }
-  if (in_time(made.plan)) {
-    made.others = std::move(others);
-    return made;
-  }
-  const Seconds end(timeline_of(instance, made.plan).makespan);
-  const Bounds bounds = made.outcome.certificate.bounds;  // of plans with all the time that there is
-  made.plan = {};
-  earlier += end - *problem.limits.deadline;
-  if (may_be_late && !whole_search() && earlier < *problem.limits.deadline) {
-    options.on_progress = changed(std::move(options.on_progress), [bounds](Progress& progress) {
-      progress.bound_joules = bounds.every_plan.value();
-      progress.staged_bound_joules.reset();
-    });
-    std::optional<PlacedPlan> placed = std::move(made.placed);
-    made = with_paged_parameters(problem, options, synchronous_too, whole_search, earlier, tries - 1);
+  return made;
+}
+
+/// Searches for plans that page persistent values. While the plan found misses the deadline, searches again
+/// with a deadline earlier by the delay, a few times; then falls back to another plan that meets it. Bounds
+/// are the first search's, which has the whole time of a step.
+Attempt search_paged_plans(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
+                           const Stop& search) {
+  constexpr int kMostSearches = 3;
+  const std::optional<Seconds> deadline = problem.limits.deadline;
+  const std::optional<Bytes> most_written = problem.limits.max_bytes_written;
+  const LoadProblem with(problem.instance, problem.limits, options.rematerialization);
+  options.rematerialization = true;
+  if (most_written && *most_written < with.loads().written_home)
+    return writes_too_much(with.loads().written_home, *most_written);
+
+  const int searches = deadline && problem.instance.costs.timing.concurrent ? kMostSearches : 1;
+  Attempt made;
+  Bounds bounds;
+  Seconds earlier{};
+  std::optional<PlacedPlan> placed;     // the last one that was found
+  std::vector<SynchronousPlan> others;  // of the last search with any
+  for (int i = 1; i <= searches; ++i) {
+    const Stop part = i < searches ? search.at_most(search.remaining() / 2) : search;
+    made = search_with_loads(problem, with, options, synchronous_too, earlier, part);
+    if (i == 1) bounds = made.outcome.certificate.bounds;
     if (!made.placed) made.placed = std::move(placed);
+    made.outcome.certificate.bounds = bounds;
+    if (made.has_plan() ? meets_deadline(problem, made.plan) : i == 1) return made;
+    if (!made.others.empty()) others = std::exchange(made.others, {});
+    if (!made.has_plan()) break;
+    earlier += Seconds(timeline_of(problem.instance, made.plan).makespan) - *deadline;
+    made.plan = {};
+    if (i == searches || search() || earlier >= *deadline) break;
+    if (i == 1)
+      options.on_progress = map_progress(std::move(options.on_progress), [bounds](Progress& progress) {
+        progress.bound_joules = bounds.every_plan.value();
+        progress.staged_bound_joules.reset();
+      });
+    placed = std::move(made.placed);
   }
-  if (made.plan.steps.empty() && !others.empty()) {
-    use_synchronous(instance, std::move(others.front()), made);
+  if (!others.empty()) {
+    use_synchronous(problem.instance, std::move(others.front()), made);
     others.erase(others.begin());
     made.others = std::move(others);
-  } else if (made.plan.steps.empty()) {
+  } else {
     made.outcome.certificate.status = Status::unknown;
     made.outcome.explanation = {};
     made.outcome.explanation.reason =
         "loads of parameters make the plans that were found end after the deadline";
   }
-  made.outcome.certificate.bounds = bounds;
   return made;
 }
 
@@ -204,16 +229,15 @@ void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Atte
   made.synchronous = true;
 }
 
-Attempt solve_and_lower(const CompileRequest& request, SolveOptions options, Bytes reserve,
-                        const Stop& search) {
+Attempt solve_once(const CompileRequest& request, SolveOptions options, Bytes reserve, const Stop& search) {
   const Instance instance = with_reserve(request.instance, request.limits.ram_budget, reserve);
   SolveRequest problem{instance, request.limits, request.semantics};
   options.explain = options.explain && reserve == Bytes(0);
   const bool synchronous = searches_synchronous(request);
-  Attempt made = has_paged(instance) ? with_paged_parameters(problem, options, synchronous, search)
-                                     : with_all_in_ram(problem, options, synchronous, search);
+  Attempt made = has_paged(instance) ? search_paged_plans(problem, options, synchronous, search)
+                                     : search_plans(problem, options, synchronous, search);
   if (reserve > Bytes(0)) made.placed.reset();  // its layout has the reserve as scratch memory
-  if (!made.plan.steps.empty()) verify_plan(request, made);
+  if (made.has_plan()) verify_plan(request, made);
   return made;
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+// Progress reports of a solve.
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "poet/base/units.h"
+
+namespace poet {
+
+/// The state of a solve at one moment. Energies include everything that the semantics charges.
+struct Progress {
+  std::string phase;
+  std::optional<double> incumbent_joules;     // the incumbent's energy; its addresses may not fit
+  std::optional<double> bound_joules;         // lower bound on every plan
+  std::optional<double> staged_bound_joules;  // lower bound on staged schedules
+  double elapsed_seconds = 0;
+  std::optional<double> plan_joules =
+      std::nullopt;  // compile(): the cheapest plan so far whose addresses fit
+};
+
+/// Lowers `plan_joules` to the energy of a known plan whose addresses fit.
+inline void cap_plan_energy(Progress& progress, Joules plan) {
+  progress.plan_joules = std::min(plan.value(), progress.plan_joules.value_or(plan.value()));
+}
+
+/// Called from the solving thread.
+using OnProgress = std::function<void(const Progress&)>;
+
+/// Wraps a progress callback so that `change` edits each report. An empty callback stays empty.
+[[nodiscard]] inline OnProgress map_progress(OnProgress on_progress, std::function<void(Progress&)> change) {
+  if (!on_progress) return on_progress;
+  return [on_progress = std::move(on_progress), change = std::move(change)](Progress progress) {
+    change(progress);
+    on_progress(progress);
+  };
+}
+
+}  // namespace poet
