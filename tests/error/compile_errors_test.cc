@@ -57,7 +57,7 @@ TEST(CompileErrors, TheLargestRamBudgetIsNoError) {
   CompileRequest request;
   request.instance = test::instance_of(std::move(graph));
   request.instance.costs.alignment = Bytes(16);
-  request.instance.costs.values[w] = {Bytes(16), {Seconds(1), Joules(5)}, {Seconds(1), Joules(2.5)}};
+  request.instance.costs.values[w] = {Bytes(10), {Seconds(1), Joules(5)}, {Seconds(1), Joules(2.5)}};
   request.choose_paged = true;
   request.limits.ram_budget = Bytes(std::numeric_limits<std::int64_t>::max());
   const CompileResult result = compile(request);
