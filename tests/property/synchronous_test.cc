@@ -187,7 +187,7 @@ TEST(WithReserve, LeavesItFreeWhileOpsRun) {
 }
 
 // As if addresses were over by a little, which they seldom are where values are few.
-TEST(RoomyPlan, HasAddressesThatFit) {
+TEST(RefitWithReserve, HasAddressesThatFit) {
   int found = 0;
   int not_found = 0;
   for (int seed = 300; seed < 300 + test::effort(150); ++seed) {
@@ -199,15 +199,15 @@ TEST(RoomyPlan, HasAddressesThatFit) {
          search_synchronous({c.instance, c.limits, Semantics::device}, {}, {})) {
       const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
       const Bytes over = Bytes(std::max<std::int64_t>(1, room.value() * pick(rng, 1, 15) / 100));
-      const std::optional<PlacedPlan> roomy = refit_with_reserve(request, plan.decided, over, {});
-      not_found += roomy ? 0 : 1;
-      if (!roomy) continue;
+      const std::optional<PlacedPlan> refit = refit_with_reserve(request, plan.decided, over, {});
+      not_found += refit ? 0 : 1;
+      if (!refit) continue;
       ++found;
-      const Report report = replay(c.instance, roomy->plan, Semantics::device, c.limits);
+      const Report report = replay(c.instance, refit->plan, Semantics::device, c.limits);
       EXPECT_TRUE(report.valid) << report.violation;
-      EXPECT_NEAR(roomy->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
+      EXPECT_NEAR(refit->energy.value(), report.energy.value(), 1e-9 * report.energy.value());
       const ArenaReport arena =
-          replay_layout(c.instance, roomy->plan, roomy->layout, Semantics::device, c.limits);
+          replay_layout(c.instance, refit->plan, refit->layout, Semantics::device, c.limits);
       EXPECT_TRUE(arena.valid) << arena.violation;
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// A posed problem and what compile() answers to it, kept together: what a program asks for and tells.
+// A posed problem together with its result from compile(), for the programs that report it.
 
 #include <optional>
 #include <string>
@@ -17,23 +17,24 @@ struct Answer {
   CompileRequest request;
   CompileResult result;
   bool interrupted = false;                // by the request's SolveOptions::interrupted, during the search
-  std::optional<Bytes> keep_all_as_given;  // the keep-all peak in the graph's order, where another is better
-  std::string ram_note;                    // how the RAM budget came about, where it was not given in bytes
+  std::optional<Bytes> keep_all_as_given;  // keep-all peak in the graph's order, if not the plan's
+  std::string ram_note;                    // how the RAM budget was determined, if not given in bytes
 };
 
-/// The problem, without an answer yet. Of `how`, the options, `best_order` and `on_time` count; the policy
-/// adds the mechanisms that it allows. Throws InputError naming the field where they do not go together, and
-/// as pose().
+/// Poses the problem, without solving it. Takes the options, `best_order` and `on_time` of `how`, and the
+/// allowed mechanisms of the policy. Throws InputError naming the field if they contradict each other, and as
+/// pose().
 [[nodiscard]] Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy);
 
-/// compile() of a posed problem. Instance and figures become those of the plan: ops in its order, parameters
-/// at home on storage where it has them. Lets go of the options' callbacks. Throws as compile().
+/// Compiles a posed problem. Instance and figures become the plan's: ops in its order, its choice of paged
+/// parameters. Clears the options' callbacks. Throws as compile().
 [[nodiscard]] Answer answered(Answer posed);
 
-/// Whether there is a plan.
+/// Returns whether there is a plan.
 [[nodiscard]] bool has_plan(const Answer& answer);
 
-/// The plan with what it is for and how it was made, by `command` if by one; there must be a plan.
+/// Returns the plan with its instance, limits and origin; `command`: the command that made it, if any. There
+/// must be a plan.
 [[nodiscard]] PlanFile plan_file_of(const Answer& answer, const std::string& command = {});
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers as programs read them: SI units in the names, null where a figure does not apply.
+// Answers as JSON: SI units in the names, null for figures that do not apply.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace poet {
 
-/// docs/formats.md, "Result". Texts of the library name what the caller sets in backquotes: `ram_budget`.
+/// Returns the JSON of docs/formats.md, "Result". Texts name the library's fields in backquotes:
+/// `ram_budget`.
 [[nodiscard]] nlohmann::ordered_json to_json(const Answer& answer);
 
 }  // namespace poet

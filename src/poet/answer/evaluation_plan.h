@@ -1,6 +1,6 @@
 #pragma once
 
-// The best plan of the pass that evaluates a network between the steps of its training.
+// The best plan of the pass that evaluates a network between training steps.
 
 #include <functional>
 
@@ -8,11 +8,11 @@
 
 namespace poet {
 
-/// Of evaluation_instance() (pipeline/evaluation.h), within the memory of `training`: its arena, parameters
-/// where they are at home there, and nothing written to storage where that can be. `adjust` sees the instance
-/// first, such as to charge workspaces; may be empty, as `interrupted`, which is polled and cancels. Takes
-/// half a minute at most for each of the two. Throws InputError as evaluation_instance(), and where no such
-/// plan is found, with what one needs.
+/// Returns a plan of evaluation_instance() (pipeline/evaluation.h) within the memory of `training`: its
+/// arena, with parameters at home where they are in training, and without writes to storage if possible.
+/// `adjust` may change the instance first, e.g. to charge workspaces; `interrupted` is polled and cancels;
+/// both may be empty. At most 30 s each with and without writes. Throws InputError as evaluation_instance(),
+/// and if no plan is found, with the RAM that one needs.
 [[nodiscard]] PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Instance&)>& adjust,
                                        const std::function<bool()>& interrupted = {});
 

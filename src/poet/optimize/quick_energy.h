@@ -1,6 +1,6 @@
 #pragma once
 
-// A first answer, by which a policy compares parts of operators (Splitting::energy).
+// Quick estimates of a step's energy, by which sizes of operator parts are compared (Splitting::energy).
 
 #include <functional>
 #include <optional>
@@ -11,24 +11,25 @@
 
 namespace poet {
 
-/// What a step takes when everything is kept, or of a few streaming passes with addresses, of up to 4,000 ops
-/// also of greedy and a short local search, paged values and waiting included: to compare instances of one
-/// network. Takes a tenth of a second per 1,000 ops, three times that where greedy is tried.
-/// Nothing where that has no plan within the limits. Device semantics.
+/// Returns the energy of the best quick plan of a step, to compare instances of one network: everything kept
+/// if it fits, else a few streaming passes with addresses and, up to 4,000 ops, greedy and a short local
+/// search. Transfers and stalls are included. Takes 0.1 s per 1,000 ops, three times that with greedy.
+/// Returns nullopt if no quick plan is within the limits. Device semantics.
 [[nodiscard]] std::optional<Joules> quick_energy(const Instance& instance, const Limits& limits);
 
 using QuickEnergy = std::function<std::optional<Joules>(const Instance&, const Limits&)>;
-/// For a search that has so many seconds: below eight greedy is tried of fewer ops.
+/// Returns quick_energy() for a search of `seconds`; below eight, greedy is limited to smaller graphs.
 [[nodiscard]] QuickEnergy quick_energy_within(double seconds);
-/// Ops of the largest graph to compare in half of that: each size of parts takes as long as all coarser ones.
+/// Returns the ops of the largest graph that can be compared in half of `seconds`: each size of parts takes
+/// as long as all coarser ones together.
 [[nodiscard]] double quick_ops(double seconds);
 
 struct QuickAnswer {
   Joules energy{};
-  Bytes ram{};  // that the plan needs, but for gaps between addresses
+  Bytes ram{};  // that the plan needs, without fragmentation
 };
-/// The same with its RAM; nothing where it is stopped, either. Greedy and local search, which make better
-/// plans of few ops than streams, are for graphs of up to `few_ops`.
+/// As quick_energy(), with the plan's RAM; also nullopt when stopped. Greedy and local search, which find
+/// better plans than streaming on small graphs, run up to `few_ops` ops.
 [[nodiscard]] std::optional<QuickAnswer> quick_answer(const std::function<bool()>& stop,
                                                       const Instance& instance, const Limits& limits,
                                                       int few_ops = 1'000);

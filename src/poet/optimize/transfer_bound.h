@@ -1,8 +1,7 @@
 #pragma once
 
-// The least that parameters and optimiser state have to travel between RAM and storage in one step, whatever
-// the plan: derived in docs/bounds.md, "Bytes between RAM and storage". Activations are not counted,
-// they could be recomputed.
+// Lower bounds on the bytes of parameters and optimiser state that every plan transfers in a step, derived in
+// docs/bounds.md, "Bytes between RAM and storage". Activations do not count, as they may be recomputed.
 
 #include "poet/cost/instance.h"
 
@@ -11,22 +10,22 @@ namespace poet {
 struct TransferBound {
   Bytes read{};
   Bytes written{};
-  Bytes both{};  // >= read + written: what stays in RAM for the one takes room from the other
+  Bytes both{};  // >= read + written: RAM that saves a read is not there to save a write
 };
 
-/// Of every plan in device semantics within so much RAM, whichever persistent values are resident in it and
-/// whichever are in `instance`, steps that begin with values of the last one in RAM included. Nothing where
-/// none can be paged. O(uses * log(ops)).
+/// Lower bound for every device plan within this RAM, for any choice of resident values, including steps that
+/// find values of the previous step in RAM. Zero if no value can be paged. O(uses * log(ops)).
 [[nodiscard]] TransferBound least_transfers(const Instance& instance, Bytes ram_budget);
 
-/// What a step takes at least.
+/// Lower bounds on a step.
 struct StepBound {
   Seconds runtime{};
   Joules energy{};
 };
 
-/// Of the same plans, by computing every op once and by these transfers, at what a byte costs where it costs
-/// least: the storage's channel is busy so long, and idle power is drawn meanwhile. O(least_transfers()).
+/// Lower bounds for the same plans, from computing every op once and from least_transfers() at the cheapest
+/// price per byte: the storage channel is busy that long, and idle power is drawn meanwhile.
+/// O(least_transfers()).
 [[nodiscard]] StepBound least_step(const Instance& instance, Bytes ram_budget);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// A training graph in parts of several sizes, and how good each is for a RAM budget.
+// Compares sizes of operator parts for a RAM budget.
 
 #include <initializer_list>
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace poet {
 
-/// With more ops a plan takes minutes to find.
+/// Plans of larger graphs take minutes to find.
 inline constexpr double kManyOps = 200'000;
 
-/// What a step takes, roughly.
+/// A rough estimate of a step.
 struct Estimate {
-  bool breaks_limits = false;  // on time or bytes written, as no plan is known that keeps them
+  bool breaks_limits = false;  // no plan within the limits on time and bytes written is known
   Joules energy{};
 
   friend bool operator<(const Estimate& a, const Estimate& b) {
@@ -24,38 +24,38 @@ struct Estimate {
   }
 };
 
-/// A graph in parts, and what there is to know of it before it is solved.
+/// A split graph, and the figures that are known before it is solved.
 struct Choice {
   InParts parts;
   Instance instance;
   Bytes floor{};
-  std::optional<Estimate> estimate;  // where it was asked for, and a quick search has a plan
+  std::optional<Estimate> estimate;  // if requested, and a quick search finds a plan
 };
 
-/// By the estimate, then by the floor.
+/// Compares by the estimate, then by the RAM floor.
 [[nodiscard]] bool is_better(const Choice& a, const Choice& b);
 
 class Granularity {
  public:
-  /// Parts are not made finer once there are more than `many_ops`. Refers to its arguments.
+  /// Parts do not get finer beyond `many_ops` ops. Refers to its arguments.
   Granularity(const Graph& training, const Splitting& splitting, const Limits& limits,
               PersistentPolicy persistent, const DeviceProfile& device, double many_ops = kManyOps);
 
   [[nodiscard]] Choice whole() const;
-  /// Nothing: the whole. Throws InputError naming the field for a size that split() refuses.
+  /// nullopt: not split. Throws InputError naming the field for a size that split() refuses.
   [[nodiscard]] Choice of(std::optional<Bytes> part) const;
 
-  /// The coarsest parts, or none, that fit easily, and coarser ones as long as they fit; of these the ones
-  /// with which a quick search does best. Two sizes in a row with which it does no better are the last.
-  /// Without any that fit, those with the lowest floor. O(split() and Splitting::energy, once per size).
+  /// Chooses, by a quick search, among the coarsest parts (or none) that fit easily and coarser ones that
+  /// still fit; ends after two sizes in a row without improvement. If none fits, returns the one with the
+  /// lowest RAM floor. O(split() and Splitting::energy, once per size).
   [[nodiscard]] Choice choose() const;
 
-  /// Sets the estimate unless it is there: with every persistent value paged that may be, or with none,
-  /// whichever is better.
+  /// Sets the estimate unless it is set: with all pageable persistent values paged, or none, whichever is
+  /// better.
   void estimate(Choice& of) const;
-  /// The same, or better with as few persistent values paged as let every op fit into several sizes of RAM.
+  /// Likewise; also tries paging as few persistent values as let every op fit into several fractions of RAM.
   void estimate_some_resident(Choice& of) const;
-  /// Only with as few paged as that, in almost all of the RAM: what finer parts are about.
+  /// Tries only that, in almost all of the RAM: finer parts are meant to allow it.
   void estimate_most_resident(Choice& of) const;
 
  private:
@@ -63,7 +63,7 @@ class Granularity {
   void consider(const Instance& instance, Choice& of) const;
   void consider_fits(Choice& of, std::initializer_list<int> quarters) const;
   [[nodiscard]] Bytes budget() const { return limits_.ram_budget; }
-  /// Twice what the largest op needs is within the RAM beside what is persistent.
+  /// Returns whether twice the largest op's RAM fits beside the persistent bytes.
   [[nodiscard]] bool fits_easily(const Choice& of) const;
   [[nodiscard]] bool too_many(Bytes part) const;
   [[nodiscard]] Bytes finest() const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Choices by the names that command lines and files use, in any case. All throw InputError, with `place` for
-// where the name stands, that lists the names there are.
+// Enumerators by the names that command lines and files use, case-insensitively. All throw InputError at
+// `place`, listing the known names.
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace poet {
 
-/// The value named by `text`.
+/// Returns the value named by `text`.
 template <class T>
 [[nodiscard]] T choose(const std::string& place, const std::string& text,
                        const std::vector<std::pair<std::string, T>>& choices) {
@@ -30,7 +30,7 @@ template <class T>
 [[nodiscard]] Precision precision_named(const std::string& place, const std::string& text);
 [[nodiscard]] Loss loss_named(const std::string& place, const std::string& text);
 
-/// Of inputs, each "NAME=1x3x224x224"; throws for two of one name.
+/// Parses shapes of inputs, each "NAME=1x3x224x224". Throws InputError for a repeated name.
 [[nodiscard]] std::map<std::string, Shape> input_shapes_of(const std::string& place,
                                                            const std::vector<std::string>& texts);
 

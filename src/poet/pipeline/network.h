@@ -11,8 +11,7 @@
 
 namespace poet {
 
-/// The training graph of a built-in network or an ONNX file, and what is to be said about where it comes
-/// from.
+/// The training graph of a built-in network or an ONNX file, with texts about its origin.
 struct TrainingNetwork {
   Graph training;
   std::string model;
@@ -22,24 +21,24 @@ struct TrainingNetwork {
   std::vector<std::string> notices;
 };
 
-/// Builds or imports the network and differentiates it. Throws InputError naming the field of the spec or the
-/// file. The source is no instance file.
+/// Builds or imports the network and differentiates it. The source must not be an instance file. Throws
+/// InputError naming the field of the spec or the file.
 [[nodiscard]] TrainingNetwork build_training_network(const NetworkSpec& spec);
 
-/// The training graph alone, of an instance file, too.
+/// Returns the training graph alone; also of instance files.
 [[nodiscard]] Graph training_graph(const NetworkSpec& spec);
 
-/// Of a spec whose source is an ONNX file: with the spec's batch size.
+/// Imports the ONNX file of the spec with its batch size.
 [[nodiscard]] ImportedModel import_network(const NetworkSpec& spec);
 
-/// Whether `name` matches one of the glob patterns in `patterns`, separated by commas: `*`, `?`, `[a-z]`;
-/// whole names.
+/// Returns whether the whole of `name` matches one of the glob patterns (`*`, `?`, `[a-z]`) in `patterns`,
+/// separated by commas.
 [[nodiscard]] bool matches(const std::string& patterns, const std::string& name);
 
 inline constexpr const char* kFixedByFile = "changes the graph or its costs, and an instance file fixes both";
 
-/// Throws InputError for a field of the spec that would change a graph which is fixed. `why` ends the
-/// message: "the published instances are fixed graphs...".
+/// Throws InputError for a field of the spec that would change a fixed graph. `why` ends the message: "the
+/// published instances are fixed graphs...".
 void refuse_changes(const NetworkSpec& spec, bool batch_of_one_is_fine, const std::string& why);
 
 }  // namespace poet

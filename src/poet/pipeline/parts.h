@@ -1,6 +1,6 @@
 #pragma once
 
-// How far a network is split into parts for a RAM budget.
+// Splits the operators of a network into parts for a RAM budget.
 
 #include <optional>
 #include <vector>
@@ -16,17 +16,17 @@ namespace poet {
 
 struct InParts {
   Graph training;
-  std::optional<Bytes> part;     // no value is larger, but for what cannot be cut; absent: not split
-  std::vector<Unsplit> unsplit;  // what cannot be cut, the largest first
+  std::optional<Bytes> part;     // the largest size of values, except those in `unsplit`; absent: not split
+  std::vector<Unsplit> unsplit;  // values that cannot be split, the largest first
 };
 
-/// Tables of which a step needs a few rows (split/indexed.h) are transferred by index where that costs less
-/// than transferring them whole, and by Splitting::energy the plan is the better one; without it never. Then,
-/// by `splitting`: as it is, in parts of the size asked for, or, where the RAM beside what is persistent is
-/// less than twice what the largest op needs, in parts of a power of two bytes (Granularity::choose()).
-/// Once there is a plan, graphs of more ops than Splitting::compared_ops are not compared with it.
-/// Throws InputError naming the field for a size that split() refuses. O(split() and Splitting::energy, once
-/// per size).
+/// Splits the graph as `splitting` says: not at all, into parts of the requested size, or automatically: if
+/// the RAM beside the persistent bytes is less than twice the largest op's, into parts of a power of two
+/// bytes (Granularity::choose()). Tables of which a step needs a few rows (split/indexed.h) are transferred
+/// by index if that is cheaper than transferring them whole and Splitting::energy finds the plan better;
+/// never without it. Once there is a plan, graphs of more than Splitting::compared_ops ops are not compared
+/// with it. Throws InputError naming the field for a size that split() refuses. O(split() and
+/// Splitting::energy, once per size).
 [[nodiscard]] InParts in_parts(const Graph& training, const Splitting& splitting, const Limits& limits,
                                PersistentPolicy persistent, const DeviceProfile& device);
 

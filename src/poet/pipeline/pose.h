@@ -1,8 +1,8 @@
 #pragma once
 
-// The problem: from network, device and policy to an instance with its limits, and the figures that every
-// answer is measured by. Whatever solves, compares, sweeps, trains or measures poses its problem here, so
-// that nobody else computes a floor, a storage limit or a budget.
+// Poses problems: from network, device and policy to an instance with its limits, and the baseline figures of
+// every answer. All programs pose their problems here, so RAM floors, storage limits and budgets are computed
+// nowhere else.
 
 #include <optional>
 #include <string>
@@ -18,24 +18,24 @@
 
 namespace poet {
 
-/// An instance and where it comes from.
+/// An instance and its origin.
 struct Workload {
   Instance instance;
   Semantics semantics = Semantics::device;
   std::string origin;  // "published instance", "built-in network", "ONNX file x.onnx", "instance file x.json"
   std::optional<DeviceProfile> device;  // of a built-in network or an ONNX file
-  std::vector<std::string> notices;     // of an ONNX file: what was changed on the way
+  std::vector<std::string> notices;     // of an ONNX file: what the import changed
   bool persistent_excluded = false;
-  std::optional<Bytes> part;     // the graph is split into parts of so many bytes
-  std::vector<Unsplit> unsplit;  // what stays larger, the largest first
+  std::optional<Bytes> part;     // the part size, if the graph is split
+  std::vector<Unsplit> unsplit;  // values that stay larger, the largest first
   bool choose_paged = false;     // persistent values may live on storage, as compile() decides
   Bytes whole_keep_all{};        // keep-all peak before splitting, nothing paged
 };
 
-/// What no limit changes.
+/// Figures that do not depend on limits.
 struct Figures {
   Report keep_all;  // everything computed once and kept: baseline energy and time, keep-all peak
-  RamFloor floor;   // no plan needs less
+  RamFloor floor;   // lower bound on the RAM of every plan
 };
 
 struct Posed {
@@ -44,22 +44,22 @@ struct Posed {
   Limits limits;
 };
 
-/// Reads or builds the instance, split into parts where the policy says so: with automatic splitting its
-/// limits decide how fine. Throws InputError naming the field of the spec or the file that is wrong: unknown
-/// names (listing the known ones), fields that would change a graph which is fixed.
+/// Reads or builds the instance, split into parts if the policy says so; with automatic splitting, the limits
+/// determine the part size. Throws InputError naming the field of the spec or the file: unknown names
+/// (listing the known ones), fields that would change a fixed graph.
 [[nodiscard]] Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy);
 
 /// O(ops * live values).
 [[nodiscard]] Figures figures_of(const Instance& instance, Semantics semantics);
 
-/// RAM in bytes as the policy says it; what is relative is cut off to whole bytes.
+/// Returns the policy's RAM budget in bytes; relative budgets are rounded down.
 [[nodiscard]] Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures);
 
-/// The limits of one training step. Where the storage's capacity can matter, it is one of them. Throws
-/// InputError for a deadline that is not finite.
+/// Returns the limits of one training step, with the storage's capacity if it can matter. Throws InputError
+/// for a deadline that is not finite.
 [[nodiscard]] Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures);
 
-/// load(), figures_of() and limits_of(). A workload that was loaded before may have been changed since.
+/// Runs load(), figures_of() and limits_of(). A loaded workload may have been changed before.
 [[nodiscard]] Posed pose(Workload workload, const Policy& policy);
 [[nodiscard]] Posed pose(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy);
 

@@ -17,7 +17,7 @@ struct PublishedName {
 /// Sorted by model, then platform.
 [[nodiscard]] std::vector<PublishedName> published_instances();
 
-/// Throws InputError, listing those there are, when there is no such instance.
+/// Throws InputError, listing the known ones, if there is no such instance.
 [[nodiscard]] Instance read_published_instance(const PublishedName& name);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// Apart from pose.h, so that the room links no solver: a board's program poses problems and solves none.
+// Not in pose.h, so that pipeline links no solver: programs for boards pose problems without solving them.
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace poet {
 
-/// `effort` with the mechanisms that the policy allows.
+/// Returns `effort` with the mechanisms that the policy allows.
 [[nodiscard]] inline SolveOptions solve_options(const Policy& policy, SolveOptions effort) {
   effort.paging = policy.paging;
   effort.rematerialization = policy.rematerialization;

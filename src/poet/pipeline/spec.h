@@ -1,8 +1,8 @@
 #pragma once
 
-// What is asked for, before anything is read or built: a network, a device, and what a plan may use. Plain
-// values, so that a command line, a sweep, a program or a server can fill them in. pose() (pose.h) makes the
-// problem of them.
+// The request, before anything is read or built: a network, a device, and the allowed mechanisms and limits.
+// Plain values, for command lines, sweeps, programs and servers to fill in; pose() (pose.h) turns them into a
+// problem.
 
 #include <cstdint>
 #include <filesystem>
@@ -31,25 +31,24 @@ struct BuiltInNetwork {
 
 struct OnnxFile {
   std::filesystem::path file;
-  ImportOptions reading = {};  // but for the batch size, which is the spec's
+  ImportOptions reading = {};  // except the batch size, which is the spec's
 };
 
 /// A forward graph that ends in a loss, made by hand (graph/nn.h) or imported.
 struct ForwardGraph {
   Graph graph;
-  std::int64_t batch_size = 1;  // that it was made for
+  std::int64_t batch_size = 1;  // of the graph
 };
 
-/// A graph with its costs: it takes no device and none of the spec's other fields.
+/// A graph with its costs; no device and no other field of the spec may be set.
 struct InstanceFile {
   std::filesystem::path file;
 };
 
-/// What is trained, and how. An Instance is what an InstanceFile holds.
+/// The network and its training. An Instance is the content of an InstanceFile.
 struct NetworkSpec {
   std::variant<BuiltInNetwork, OnnxFile, InstanceFile, ForwardGraph, Instance> source;
-  // Absent: 1; of an ONNX file, what it says. Must be absent for a ForwardGraph and an Instance, which have
-  // their own.
+  // Absent: 1, or the ONNX file's. Must be absent for a ForwardGraph and an Instance, which have their own.
   std::optional<std::int64_t> batch_size = {};
   std::optional<Optimizer> optimizer = {};      // absent: SGD
   std::optional<std::string> trainable = {};    // glob patterns, separated by commas; absent: all parameters
@@ -61,39 +60,39 @@ struct NetworkSpec {
 
 struct DeviceSpec {
   std::string name;  // of a shipped profile, or a profile file; empty for instance files
-  std::optional<DeviceProfile> profile = {};  // instead
+  std::optional<DeviceProfile> profile = {};  // instead of the name
 };
 
-/// RAM for everything that the step needs.
+/// The RAM budget of a training step, persistent values included.
 struct RamBudget {
-  std::optional<double> fraction = {};     // of the way from the RAM floor (0) to the keep-all peak (1)
+  std::optional<double> fraction = {};     // 0: the RAM floor; 1: the keep-all peak; linear in between
   std::optional<double> of_keep_all = {};  // of the keep-all peak before the graph is split, nothing paged
-  bool of_device = false;                  // all that the device has
-  bool least = false;                      // to be settled before it is posed (answer/least_budget.h)
+  bool of_device = false;                  // all of the device's RAM
+  bool least = false;                      // to be replaced before posing (answer/least_budget.h)
   Bytes bytes{};                           // without any of these
-  bool within_device = false;              // more than the device has is refused, by device semantics
+  bool within_device = false;              // device semantics: more than the device's RAM is refused
 };
 
-/// Of one training step; neither: no deadline.
+/// The deadline of one training step; without either there is none.
 struct StepDeadline {
-  std::optional<double> factor = {};  // on the time of the step without limits
+  std::optional<double> factor = {};  // of the time of the step without limits
   std::optional<Seconds> time = {};
 };
 
-/// Whether the training graph is split into parts (split/split.h). Neither: never.
+/// Whether the training graph is split into parts (split/split.h). Without either it is not.
 struct Splitting {
-  bool automatic = false;          // where a RAM budget in bytes is below twice what the largest op needs
-  std::optional<Bytes> part = {};  // into parts of so many bytes at most
-  /// What a step takes, roughly, within these limits, by which granularities are compared
-  /// (optimize/quick_energy.h); nothing without a plan.
+  bool automatic = false;          // if a RAM budget in bytes is below twice the largest op's RAM
+  std::optional<Bytes> part = {};  // the largest part, bytes
+  /// Estimates the energy of a step within the limits, to compare part sizes (optimize/quick_energy.h);
+  /// nullopt without a plan.
   std::function<std::optional<Joules>(const Instance&, const Limits&)> energy = {};
-  double compared_ops = 200'000;  // once there is a plan, graphs of more ops are not compared with it
-  bool tables = false;  // may be transferred by index (split/indexed.h): only poet's own plans load rows
+  double compared_ops = 200'000;  // once there is a plan, larger graphs are not compared with it
+  bool tables = false;  // may be transferred by index (split/indexed.h); only poet's plans load rows
 };
 
-/// Whose rules hold, and what a plan may use.
+/// The semantics, and what a plan may use.
 struct Policy {
-  std::optional<Semantics> semantics = {};          // absent: device; of an instance file, what fits it
+  std::optional<Semantics> semantics = {};          // absent: device, or the instance file's
   std::optional<PersistentPolicy> persistent = {};  // absent: resident
   Splitting split = {};
   bool paging = true;
@@ -102,7 +101,7 @@ struct Policy {
   StepDeadline deadline = {};
   std::optional<Bytes> max_bytes_written = {};  // per step
   std::optional<Bytes> storage_capacity = {};   // instead of the device's
-  std::optional<std::int64_t> op_limit = {};    // of the training step, before it is split; more are refused
+  std::optional<std::int64_t> op_limit = {};    // of the training step before splitting; more are refused
 };
 
 }  // namespace poet

@@ -1,7 +1,7 @@
 #pragma once
 
-// Schedules at once, without a solver: evict what is cheapest per byte where RAM overflows, then take back
-// what was not needed after all.
+// Greedy schedules, without a solver: evict what is cheapest per byte where RAM overflows, then undo
+// evictions that turn out to be unnecessary.
 
 #include <functional>
 #include <optional>
@@ -11,23 +11,24 @@
 
 namespace poet {
 
-/// Starting from keep-all, what bridges the stage of worst overflow is taken from RAM, least energy per byte
-/// and overflowing stage first, until all fits; then what was not needed after all is taken back. Policies
-/// (both mechanisms, paging only, recomputing only, least time) are tried and, where none fits, some at
-/// random. Where RAM can be met but the deadline or the write limit is not, a short local search seeks to.
-/// The cheapest result within all limits is returned. `stop` is polled. O(values + stages) a step, a step per
-/// value that must leave.
+/// Returns the cheapest schedule within all limits that greedy eviction finds, or nullopt.
+///
+/// Starts from keep-all and evicts values across the stage of worst overflow, least energy per byte and
+/// overflowing stage first, until RAM fits; then undoes unnecessary evictions. Tries several policies (both
+/// mechanisms, paging only, recomputation only, least time) and, if none fits, random ones. If RAM fits but
+/// the deadline or the write limit is violated, a short local search follows. `stop` is polled. O(values +
+/// stages) per eviction.
 [[nodiscard]] std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop);
 
-/// The same from given modes: made to fit where they do not, then improved.
+/// Starts from the given modes instead: repairs them if they do not fit, then improves them.
 [[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,
                                                    const std::function<bool()>& stop);
-/// From given decisions.
+/// Starts from the given decisions instead.
 [[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const Decisions& decisions,
                                                    const std::function<bool()>& stop);
 
-/// A schedule of little RAM: for each policy, the least budget that it can meet, by bisection. Its peak
-/// bounds the least feasible RAM from above.
+/// Returns a schedule of little RAM: bisects the least budget that each policy meets. Its peak is an upper
+/// bound on the least feasible RAM.
 [[nodiscard]] Candidate lean_schedule(const Problem& problem, const std::function<bool()>& stop);
 
 }  // namespace poet

@@ -1,8 +1,8 @@
 #pragma once
 
-// Schedules without a solver: mended at each change, which finds the best ways of paging (local_search.h), or
-// annealed through overflow, which finds those of recomputing (oscillation.h). The latter asks for the whole
-// timeline at each change, so where transfers take time it is left out.
+// Search without a solver: local search with repair after each change, which is good at paging
+// (local_search.h), and annealing through overflow, which is good at rematerialization (oscillation.h). The
+// latter needs the whole timeline after each change, so it is not used if transfers take time.
 
 #include <optional>
 
@@ -11,7 +11,7 @@
 
 namespace poet {
 
-/// How many schedules local search tries in the first round.
+/// Returns the number of schedules that local search tries in the first round.
 [[nodiscard]] long evaluations_of_local_search(const Problem& problem);
 
 class Heuristics {
@@ -19,12 +19,12 @@ class Heuristics {
   /// `search` must outlive this.
   explicit Heuristics(Search& search);
 
-  /// Whether schedules are mended at all: where nothing can be paged, annealing does better.
+  /// Returns whether local search is used: without paging, annealing does better.
   [[nodiscard]] bool mends() const { return problem_.paging || !oscillation_; }
-  /// Before anything else, where schedules are not mended: annealing until there is an incumbent, or so much
-  /// has been tried as a graph of this size mostly takes.
+  /// If local search is not used: anneals until there is an incumbent, or up to the effort that a graph of
+  /// this size usually takes. Call it first.
   void begin();
-  /// Another round of each, of 2^`doublings` times the first one's effort.
+  /// Runs another round of each, with 2^`doublings` times the first one's effort.
   void go_on(int doublings, unsigned seed);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Improves a schedule without a solver: some decisions are taken back, what then overflows is mended in
-// another way, and the result is kept where it is better, or (simulated annealing) not much worse.
+// Local search without a solver: undoes some decisions, repairs the overflow in another way, and accepts the
+// result if it is better or, by simulated annealing, not much worse.
 
 #include <cstdint>
 #include <functional>
@@ -12,17 +12,18 @@
 namespace poet {
 
 struct LocalSearchOptions {
-  long evaluations = 100'000;  // replays of a changed schedule, in all rounds together
+  long evaluations = 100'000;  // replays of changed schedules, over all rounds
   std::uint64_t seed = 1;
 };
 
-/// Improves the search's incumbent and offers what is better; whether something was. Rounds of growing
-/// length, each cooling down from the best schedule so far. Stops at the evaluations, or when the search is
-/// done. Without an incumbent: false.
+/// Improves the search's incumbent; returns whether it did. Runs rounds of growing length, each cooling down
+/// from the best schedule so far, until the evaluations are used up or the search is done. Returns false
+/// without an incumbent.
 bool local_search(Search& search, const LocalSearchOptions& options = {});
 
-/// One cooling down from a candidate that fits RAM; a deadline or a write limit that it breaks is sought to
-/// be met first. The best one met within the limits, if it is better than the start; else the start.
+/// Cools down once from a candidate that fits RAM; if it violates the deadline or the write limit, meeting
+/// them comes first. Returns the best candidate within the limits if it is better than the start, else the
+/// start.
 [[nodiscard]] Candidate anneal(const Problem& problem, const Candidate& start,
                                const LocalSearchOptions& options, const std::function<bool()>& stop);
 

@@ -1,10 +1,9 @@
 #pragma once
 
-// Simulated annealing through schedules that overflow (strategic oscillation): RAM beyond the budget costs
-// joules, more and more of them where the search keeps overflowing, less again when all fits. So it crosses
-// from one schedule to another where every way between them overflows, and needs none to begin with. Where
-// local_search() mends each change at once, this finds schedules of graphs in which one recomputation draws
-// many others.
+// Simulated annealing through infeasible schedules (strategic oscillation): RAM beyond the budget has a
+// price, which rises in stages that keep overflowing and falls once everything fits. So the search passes
+// between schedules that are separated by infeasible ones, and needs no feasible start. local_search()
+// repairs each change at once; this is better on graphs in which one recomputation entails many others.
 
 #include <cstdint>
 #include <functional>
@@ -19,20 +18,20 @@ namespace poet {
 
 class Oscillation {
  public:
-  /// Begins with everything kept. `problem` must outlive it.
+  /// Begins with everything kept. `problem` must outlive this.
   Oscillation(const Problem& problem, std::uint64_t seed);
   ~Oscillation();
   Oscillation(const Oscillation&) = delete;
   Oscillation& operator=(const Oscillation&) = delete;
 
-  /// Goes on from these decisions, which may break any limit; prices stay as they are.
+  /// Continues from these decisions, which may violate any limit. Prices are unchanged.
   void start_from(const Decisions& decisions);
-  /// One cooling down over so many changes; whether it found something better than all before. O(what changes
-  /// + ops) a change. `stop` is polled.
+  /// Cools down once over `changes` changes; returns whether it found a new best schedule. O(edit + ops) per
+  /// change. `stop` is polled.
   bool run(long changes, const std::function<bool()>& stop);
-  /// Of least energy within all limits.
+  /// The schedule of least energy within all limits, or nullopt.
   [[nodiscard]] std::optional<Candidate> best() const;
-  /// Per stage, of a byte beyond the budget: high where schedules keep overflowing.
+  /// Prices of a byte beyond the budget, per stage: high where schedules keep overflowing.
   [[nodiscard]] const std::vector<double>& prices() const;
 
  private:

@@ -1,8 +1,7 @@
 #pragma once
 
-// What RAM costs where a schedule overflows: a price per byte and stage, which a search raises where it keeps
-// overflowing. With it, keeping a value and bringing it back compare in joules, and a schedule that does not
-// fit can be judged.
+// Prices of RAM, per byte and stage, beyond the budget. A search raises them in stages that keep overflowing.
+// They make retention and restoring a value comparable in joules, and rank schedules that do not fit.
 
 #include <cstdint>
 #include <vector>
@@ -15,19 +14,19 @@ class OverflowPrices {
  public:
   explicit OverflowPrices(const IncrementalReplay& replay);
 
-  /// Joules of all that exceeds the budget. O(ops), O(1) where nothing does.
+  /// Returns the price of all bytes beyond the budget, in joules. O(ops); O(1) if there are none.
   [[nodiscard]] double of_overflow() const;
-  /// What so many bytes too many cost in a stage in which nothing has overflowed yet.
+  /// Returns the price of `bytes` beyond the budget in a stage that has not overflowed yet.
   [[nodiscard]] double of_bytes(std::int64_t bytes) const { return first_ * static_cast<double>(bytes); }
-  /// Joules of what would exceed it besides, if the value stayed in RAM from when it was last there to a use
-  /// in the stage, as RAM was when looked at last. O(stages in between), a sixteenth where RAM is not full.
+  /// Returns the price of the additional overflow if the value stayed in RAM from its last event to a use in
+  /// `stage`, given RAM at the last look_again(). O(stages in between); a sixteenth if RAM is not full.
   [[nodiscard]] double of_keeping(int value, int stage) const;
 
   [[nodiscard]] const std::vector<double>& per_stage() const { return price_; }
 
-  /// After the replay has changed. O(ops).
+  /// Reads the RAM of the replay again, after it has changed. O(ops).
   void look_again();
-  /// Higher where RAM overflows; where it overflows nowhere, lower everywhere. O(ops).
+  /// Raises the prices of overflowing stages; if none overflows, lowers all. O(ops).
   void adapt();
 
  private:
@@ -38,7 +37,7 @@ class OverflowPrices {
   double first_;
   double least_;
   std::vector<double> price_;    // per stage, of a byte
-  std::vector<double> over_;     // per stage, bytes beyond the budget; negative: left
+  std::vector<double> over_;     // per stage, bytes beyond the budget; negative: free
   std::vector<double> highest_;  // of every kStagesAtOnce stages
 };
 

@@ -4,15 +4,15 @@
 
 namespace poet {
 
-// Schedules that only page: a space so much smaller than the whole that a little effort there sometimes finds
-// what a lot of it misses here, where storage is quick next to compute. Nothing happens where only one of the
-// mechanisms is allowed.
+// Schedules that page and do not recompute. Their search space is so much smaller that a little effort
+// sometimes finds what the whole search misses, if storage is fast relative to compute. These functions do
+// nothing unless both mechanisms are allowed.
 
-/// Offers the greedy one, as far as there is time. Milliseconds.
+/// Offers the greedy schedule of this kind, if there is time. Takes milliseconds.
 void offer_paging_only(Search& search);
 
-/// Offers what local search and window relaxations find: `evaluations`, and `work` simplex iterations a
-/// relaxation. The bound is that of the part and not passed on.
+/// Offers the schedules of this kind that local search (`evaluations`) and window relaxations (`work` simplex
+/// iterations each) find. Their bounds hold without recomputation only, and are dropped.
 void search_paging_only(Search& search, long evaluations, long work);
 
 }  // namespace poet

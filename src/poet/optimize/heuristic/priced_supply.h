@@ -1,7 +1,7 @@
 #pragma once
 
-// Brings a value back in a stage, with all that this needs: for each operand that is not in RAM then, the
-// cheapest of keeping it until then at the prices of overflow, paging it in, and recomputing it in turn.
+// Recomputes a value in a stage, with its operands: each operand that is not in RAM is retained until then at
+// the prices of overflow, paged in, or recomputed in turn, whichever is cheapest.
 
 #include <functional>
 #include <vector>
@@ -13,11 +13,11 @@ namespace poet {
 
 class PricedSupply {
  public:
-  /// `draw` is asked for a factor on each price that is compared, so that repeated calls differ.
+  /// `draw` returns a random factor for each price that is compared, so that repeated calls differ.
   PricedSupply(IncrementalReplay& replay, const OverflowPrices& prices, std::function<double()> draw);
 
-  /// Recomputes op in the stage, where that is possible. Not updated. O(ops that are considered * stages that
-  /// their results would be kept over).
+  /// Recomputes the op in the stage, if possible, without IncrementalReplay::update(). O(ops considered *
+  /// stages across which their results may be retained).
   void recompute(int op, int stage);
 
   [[nodiscard]] bool can_page(int value, int stage) const;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes decisions fit the RAM budget: takes from RAM, at the stage of worst overflow, what is cheapest to
-// bring back per byte, until all fits. Both the first schedules and the local search are made of this change.
+// Repairs decisions that exceed the RAM budget: at the stage of worst overflow, evicts the value that is
+// cheapest to restore per byte, until RAM fits. Greedy schedules and local search are built on it.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ namespace poet {
 struct RepairOptions {
   bool page = true;
   bool recompute = true;
-  double joules_per_second = 0;        // what a second of compute counts, besides its energy
+  double joules_per_second = 0;        // price of a second of compute, besides its energy
   double joules_per_byte_written = 0;  // likewise
   double noise = 0;                    // prices are multiplied by exp(noise * x), x uniform in [-1, 1]
 };
@@ -26,23 +26,22 @@ class Repair {
 
   RepairOptions options;
 
-  /// Adds decisions until nothing overflows. False, with the decisions made so far still in place, when it
-  /// does not get there, when the energy passes `most_joules`, after `most_steps` evaluations, or as soon as
-  /// `stop` says so. Settled in any case, never committed. O(values + stages) an evaluation, besides the
-  /// replay's.
+  /// Adds decisions until nothing overflows. Returns false if that is impossible, the energy exceeds
+  /// `most_joules`, after `most_steps` evaluations, or when stopped; the decisions so far stay then. The
+  /// replay is updated in any case, never committed. O(values + stages) per evaluation, besides the replay's.
   bool make_fit(double most_joules, long most_steps, const std::function<bool()>& stop);
 
   /// The value's copy is not taken from RAM between these stages in the next make_fit().
   void protect(int value, int stage) { protected_.push_back({value, stage}); }
   void clear_protected() { protected_.clear(); }
 
-  /// Recomputes op in the stage, and for it, where that is cheaper than keeping them fits, pages in or
-  /// recomputes operands in the same way. Not updated.
+  /// Recomputes the op in the stage; its operands are paged in or recomputed likewise if they cannot be
+  /// retained more cheaply. Does not update the replay.
   void recompute(int op, int stage);
-  /// Pages the value in as late as is possible for a read in `stage`. False where it is not.
+  /// Pages the value in as late as possible for a read in `stage`. Returns false if that is impossible.
   bool page(int value, int stage);
 
-  /// After a make_fit() in vain: whether there is nothing left to take, so that another one would not help.
+  /// After a failed make_fit(): whether nothing is left to evict, so that another call would fail, too.
   [[nodiscard]] bool stuck() const { return stuck_; }
 
   [[nodiscard]] double uniform();    // in [0, 1)
@@ -57,7 +56,7 @@ class Repair {
     int stage;  // where it must be back
     Mechanism mechanism;
   };
-  struct Freed {  // what the change at hand frees
+  struct Freed {  // by the current change
     int first = 0;
     int last = -1;
     std::int64_t bytes = 0;

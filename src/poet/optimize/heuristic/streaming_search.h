@@ -1,7 +1,7 @@
 #pragma once
 
-// Better and better streaming plans: an interval packing (relaxation/gap_flow.h) says which gaps are worth
-// their RAM, a pass makes a plan of that, and the plan says what bringing values back really costs.
+// Iterated streaming passes: an interval packing (relaxation/gap_flow.h) decides which gaps are worth their
+// RAM, a pass turns that into a plan, and the plan yields the real prices of restoring values.
 
 #include <cstdint>
 #include <functional>
@@ -16,17 +16,17 @@ namespace poet {
 
 class StreamingSearch {
  public:
-  /// `problem` must outlive it. With an `alignment`, everything gets an address.
+  /// `problem` must outlive this. With an `alignment`, every value gets an address.
   explicit StreamingSearch(const Problem& problem, std::int64_t alignment = 0);
 
   StreamingSearch(const StreamingSearch&) = delete;
   StreamingSearch& operator=(const StreamingSearch&) = delete;
 
-  /// One round: the first few are passes by simple rules, which take milliseconds per 1,000 ops; then each is
-  /// a packing and passes by it. The same rounds whenever it is called. Whether it found something better.
+  /// Runs one round. The first few are passes by simple rules, which take milliseconds per 1,000 ops; each
+  /// later one is a packing and passes by it. Deterministic. Returns whether it found a better plan.
   bool improve(const std::function<bool()>& stop);
 
-  /// Of least energy within the write limit.
+  /// The plan of least energy within the write limit.
   [[nodiscard]] const std::optional<Stream>& best() const { return best_; }
 
  private:
@@ -42,10 +42,10 @@ class StreamingSearch {
   const Streaming streaming_;
   std::optional<Stream> best_;
   std::optional<Stream> last_;
-  std::vector<double> share_;  // per gap: of its value's page-out
-  std::int64_t part_ = 1;      // bytes that values usually have
+  std::vector<double> share_;  // per gap: its share of the value's page-out
+  std::int64_t part_ = 1;      // the usual size of values, bytes
   int round_ = 0;
-  double caution_ = 1;  // of the best
+  double caution_ = 1;  // the best plan's
   std::mt19937_64 random_{1};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Models turned into incumbents and bounds: restricted MIPs that search, the full MIP that proves.
+// Incumbents and bounds from MIPs: restricted MIPs search, the full MIP proves.
 
 #include <set>
 
@@ -11,7 +11,7 @@
 
 namespace poet {
 
-/// What the root relaxation of the full model says.
+/// The root relaxation of the full model.
 struct Root {
   LpResult lp;
   Decisions support;  // decisions that are positive in the relaxation
@@ -19,14 +19,14 @@ struct Root {
 
 [[nodiscard]] Root solve_root(Search& search, const Columns& full);
 
-/// Best schedule with decisions from `columns` only: MIP, exact replay, exact RAM rows where the replay
-/// overflowed, again. New stages that needed exact rows are added to `exact_stages`. At most `work` simplex
-/// iterations in all. Returns true when the incumbent improved.
+/// Searches for the best schedule with decisions from `columns` only: solves the MIP, replays its solution,
+/// adds exact RAM rows for stages that overflow, and repeats. Adds these stages to `exact_stages`. At most
+/// `work` simplex iterations in all. Returns whether the incumbent improved.
 bool search_restricted(Search& search, const Columns& columns, std::set<int>& exact_stages, long work);
 
 /// The full MIP with the incumbent as start, reduced-cost fixing against `root`, and exact rows as needed,
-/// until proven or at most `work` simplex iterations later. True when the model has nothing more to say:
-/// what is then still open is open because the model is a relaxation (of the timeline, in device semantics).
+/// until proven or after `work` simplex iterations. Returns true when the model is exhausted: a gap that
+/// remains is due to the model's relaxation of the timeline, in device semantics.
 bool prove(Search& search, const Columns& full, const Root& root, std::set<int>& exact_stages, long work);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which decisions a model may take. The full set is exact; a subset gives schedules, not bounds.
+// The decisions that a model may take. The full set is exact; subsets yield schedules but no bounds.
 
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace poet {
 
 struct Columns {
   Decisions allowed;              // per stage: what may be recomputed, paged in, paged out
-  bool page_out_anytime = false;  // the stage of a page-out is left open and costs no RAM (exact in published
+  bool page_out_anytime = false;  // the stage of a page-out is open, and it takes no RAM (exact in published
                                   // semantics, else a relaxation)
 };
 
@@ -29,9 +29,10 @@ void merge(Columns& columns, const Decisions& more);
 /// Beyond this many columns the full model's root relaxation takes minutes and gigabytes.
 inline constexpr long kMostFullColumns = 250'000;
 
-/// How many columns a model of `columns` would have, roughly.
+/// Estimates the number of columns of a model of `columns`.
 [[nodiscard]] long estimated_columns(const Problem& problem, const Columns& columns);
-/// The same of full_columns(), which this does not make: they are quadratic in ops. O(ops + values).
+/// Estimates likewise for full_columns(), without building them, as they are quadratic in ops. O(ops +
+/// values).
 [[nodiscard]] long estimated_full_columns(const Problem& problem, bool page_out_anytime);
 
 }  // namespace poet

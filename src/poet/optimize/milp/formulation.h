@@ -1,6 +1,6 @@
 #pragma once
 
-// The tight formulation as a model: which columns, which rows.
+// Builds the model of the tight formulation.
 
 #include <set>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A mixed-integer program as plain data: minimise cost.x subject to lower <= rows <= upper. Solvers translate
-// it; nothing else in poet knows a solver's types.
+// A mixed-integer program as plain data: minimise cost.x subject to lower <= rows <= upper. Only the solvers'
+// folder translates it to solvers' types.
 
 #include <cstddef>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace poet {
 
-/// A column, or a constant where the problem has already decided: lets row builders ignore the difference.
+/// A column, or a constant if the problem already fixes it: row builders need not distinguish them.
 struct Term {
   int column = -1;
   double constant = 0;  // when column < 0
@@ -43,8 +43,8 @@ class Model {
   int add_column(double lower, double upper, double cost, bool integer);
   int add_binary(double unit_cost) { return add_column(0, 1, unit_cost, true); }
 
-  /// lower <= expression <= upper. Repeated columns are summed. Rows that no point can break are left out; a
-  /// row without columns that cannot hold makes the model infeasible by contradiction().
+  /// Adds lower <= expression <= upper. Repeated columns are summed. Redundant rows are dropped; a violated
+  /// row without columns makes the model infeasible by contradiction().
   void add_row(const Linear& expression, double lower, double upper);
   void at_most(const Linear& expression, double bound) { add_row(expression, -kInfinity, bound); }
   void at_least(const Linear& expression, double bound) { add_row(expression, bound, kInfinity); }
@@ -69,7 +69,7 @@ class Model {
   std::vector<int> scratch_columns_;
 };
 
-/// What a point costs.
+/// Returns the cost of a point.
 [[nodiscard]] double cost_of(const Model& model, const double* x);
 
 }  // namespace poet

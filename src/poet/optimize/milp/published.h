@@ -1,6 +1,6 @@
 #pragma once
 
-// POET's own mixed-integer program, as a baseline and as an oracle for the tight one.
+// POET's published mixed-integer program, as a baseline and as an oracle for the tight formulation.
 
 #include "poet/optimize/search/search.h"
 

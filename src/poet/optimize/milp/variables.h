@@ -1,6 +1,6 @@
 #pragma once
 
-// The columns of the tight formulation (docs/formulation.md), addressed by what they mean. The paper's names:
+// The columns of the tight formulation (docs/formulation.md), addressed by their meaning. The paper's names:
 // R recompute, S retain (in RAM when the stage starts), In and Out the page transfers. Every accessor gives a
 // Term: a column, or the constant that the problem's structure already fixes (R[t,t] = 1, everything outside
 // the allowed decisions = 0).
@@ -46,11 +46,11 @@ class Variables {
   /// Stages in which an op that reads v is, or may be, computed; increasing.
   [[nodiscard]] std::vector<int> reading_stages(const Problem& problem, int value) const;
 
-  /// What a solution decides. Fractional values count as taken above `threshold`.
+  /// Returns the decisions of a solution. Values above `threshold` count as taken.
   [[nodiscard]] Decisions decisions(const Problem& problem, const std::vector<double>& x,
                                     double threshold = 0.5) const;
-  /// (column, value) of every binary column for a candidate; empty when the candidate takes a decision that
-  /// has no column. Continuous columns follow from these.
+  /// Returns (column, value) of every binary column for a candidate; empty if the candidate takes a decision
+  /// without a column. Continuous columns follow from these.
   [[nodiscard]] std::vector<std::pair<int, double>> start(const Problem& problem,
                                                           const Candidate& candidate) const;
 

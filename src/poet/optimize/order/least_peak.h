@@ -1,7 +1,7 @@
 #pragma once
 
-// The order of ops as a decision: one in which computing every op once and keeping every value for its last
-// use takes little RAM. What a budget then still asks for, recomputation and paging have less to do.
+// Topological orders with a low keep-all peak: the RAM of computing every op once and keeping every value
+// until its last use. Such an order leaves less to recompute and page.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,25 +16,24 @@ namespace poet {
 
 struct LeastPeakOptions {
   std::uint64_t seed = 1;
-  std::optional<long> evaluations = {};  // of orders, at most; absent: usual_evaluations()
+  std::optional<long> evaluations = {};  // limit on orders evaluated; absent: usual_evaluations()
 };
 
-/// What is worth trying: 1,000 per op, but enough for small graphs, and about a second's worth for large
-/// ones.
+/// Returns 1,000 evaluations per op, more for small graphs, and about a second's worth for large ones.
 [[nodiscard]] long usual_evaluations(std::size_t ops);
 
 struct LeastPeak {
   std::vector<OpId> order;  // for reordered() (cost/reorder.h)
-  Bytes given;              // keep-all peak of the graph's order, persistent values resident and included
-  Bytes peak;               // of this one, as replay_keep_all() of the reordered instance finds it
+  Bytes given;              // keep-all peak of the graph's order, with persistent values resident
+  Bytes peak;               // of this order: replay_keep_all() of the reordered instance
   long evaluations = 0;     // moves tried
 };
 
-/// An allowed order of a low keep-all peak; of equal peaks, one that takes less RAM beyond what the given
-/// order takes on average, summed over the ops. The given one if none that was tried is better. List
-/// schedules, then simulated annealing from the best of them: runs of ops move within what precedence allows.
-/// The same for the same input, seed and evaluations; `stop` is polled and ends it early. `instance` must be
-/// verified. O((ops + edges) log ops + evaluations x positions passed).
+/// Returns a topological order of a low keep-all peak, or the given order if none tried is better. Among
+/// equal peaks, one with less RAM above the given order's mean, summed over the ops. Runs list schedules,
+/// then simulated annealing from the best of them, which moves runs of ops within their precedence windows.
+/// Deterministic for the same input, seed and evaluations; `stop` is polled and ends it early. `instance`
+/// must be verified. O((ops + edges) log ops + evaluations * positions passed).
 [[nodiscard]] LeastPeak least_peak_order(const Instance& instance, Semantics semantics,
                                          const LeastPeakOptions& options, const std::function<bool()>& stop);
 

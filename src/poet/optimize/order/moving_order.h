@@ -1,7 +1,7 @@
 #pragma once
 
-// An order in which runs of ops move, and its RAM at every moment. What a move changes lies between the two
-// places: before and after them the same values are in RAM.
+// An order in which runs of ops move, with its RAM at every position. A move changes RAM only between its two
+// places: before and after, the same values are in RAM.
 
 #include <cstdint>
 #include <utility>
@@ -13,20 +13,20 @@ namespace poet {
 
 class MovingOrder {
  public:
-  /// `costs` must outlive it; `order` must be allowed. RAM counts as beyond where it exceeds `share`. O(ops +
-  /// edges).
+  /// `costs` must outlive this; `order` must be topological. OrderRam::beyond counts RAM above `share`. O(ops
+  /// + edges).
   MovingOrder(const OrderCosts& costs, std::vector<int> order, std::int64_t share);
 
-  /// Where the run of `count` ops from position `first` on may begin, all else staying in order: the earliest
-  /// and the latest position. O(edges of the run).
+  /// Returns the earliest and the latest position at which the run of `count` ops from position `first` may
+  /// begin, with all other ops in order. O(edges of the run).
   [[nodiscard]] std::pair<int, int> window(int first, int count) const;
-  /// Moves the run so that it begins at `to`, within its window. Moved back, all is as it was. O(positions
-  /// passed + edges of the run, each with the users of what is read + ops / 64).
+  /// Moves the run so that it begins at `to`, within its window. Moving it back restores the state.
+  /// O(positions passed + edges of the run, each with the users of the value read + ops / 64).
   void move(int first, int count, int to);
 
   [[nodiscard]] const std::vector<int>& order() const { return order_; }
   [[nodiscard]] OrderRam ram() const;
-  /// While the op at each position runs.
+  /// RAM while the op at each position runs.
   [[nodiscard]] const std::vector<std::int64_t>& per_position() const { return ram_; }
 
  private:
@@ -39,11 +39,11 @@ class MovingOrder {
   std::vector<int> order_;
   std::int64_t share_;
   std::vector<int> position_;         // per op
-  std::vector<int> last_user_;        // per value; -1: nobody reads it
-  std::vector<std::int64_t> freed_;   // per op, when it has run
-  std::vector<std::int64_t> beside_;  // per op: workspace, less what its result covers
+  std::vector<int> last_user_;        // per value; -1: unread
+  std::vector<std::int64_t> freed_;   // per op, after it has run
+  std::vector<std::int64_t> beside_;  // per op: workspace, less the bytes that its result overwrites
   std::vector<std::int64_t> ram_;     // per position
-  std::vector<std::int64_t> left_;    // per position: in RAM behind the op
+  std::vector<std::int64_t> left_;    // per position: RAM after the op
   std::vector<std::int64_t> peaks_;   // per block of positions
   double beyond_ = 0;
 };

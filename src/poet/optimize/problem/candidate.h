@@ -1,7 +1,7 @@
 #pragma once
 
-// From decisions to a measured schedule. The decisions of a schedule are what it recomputes and pages, and
-// when; what must be retained follows from them.
+// From decisions to a measured schedule. Decisions say which values are recomputed and paged in which stages;
+// the retained values follow from them.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// Per stage, sorted and without repetition. The first computation of op t in stage t is understood.
+/// Per stage, sorted and distinct. The first computation of op t in stage t is implied.
 struct Decisions {
   std::vector<std::vector<int>> recompute;
   std::vector<std::vector<int>> page_in;
@@ -33,7 +33,7 @@ struct Candidate {
 };
 
 [[nodiscard]] Decisions no_decisions(const Problem& problem);
-/// What a schedule recomputes and pages. O(its size).
+/// Returns the decisions of a schedule. O(its size).
 [[nodiscard]] Decisions decisions_of(const Schedule& schedule);
 
 /// Drops decisions that nothing needs, retains exactly what the others need, and gives each paged value one

@@ -1,7 +1,7 @@
 #pragma once
 
-// A coarser view of a schedule: between two consecutive first uses (or production and first use) a value is
-// kept, or paged, or recomputed just in time for the later use. The greedy start searches over it.
+// A coarser view of a schedule: between two consecutive first uses (or production and first use), a value is
+// kept, paged, or recomputed just in time for the later use. Greedy searches over these modes.
 
 #include <vector>
 
@@ -28,12 +28,11 @@ class Gaps {
     return of_[static_cast<std::size_t>(value)];
   }
 
-  /// Whether the gap can be bridged that way: there is an op in between to gain from, and time to leave and
-  /// return.
+  /// Returns whether the gap can have the mode: there is an op in between, and time for the transfers.
   [[nodiscard]] bool possible(const Gap& gap, GapMode mode) const;
 
-  /// Every gap kept, but what others' recomputation needs after its last first use is itself recomputed where
-  /// it can be.
+  /// Returns the modes that keep every value until its last first use. Values needed after that, for
+  /// recomputations, are recomputed themselves if possible.
   [[nodiscard]] std::vector<GapMode> keep_all() const;
 
   /// The decisions that bridge every gap by its mode: page in during the stage before the use, recompute in

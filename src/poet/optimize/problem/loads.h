@@ -1,11 +1,11 @@
 #pragma once
 
-// Paged persistent values as a problem that the search knows: bringing one into RAM is an op.
+// Paged persistent values as ops: a load brings one into RAM.
 //
-// A load has no operands, costs what the page-in costs and can be done again, so that whether a parameter
-// stays or comes again is the question whether a value is kept or recomputed. The page-out after an update is
-// part of the update's cost. Where transfers run beside compute they take no time here, which is right for
-// bounds; what a search finds is judged by the plan that follows from it, which is timed as it is (LoadsOf).
+// A load has no operands, costs as much as the page-in and can be repeated, so that retaining or reloading a
+// parameter is the decision of keeping or recomputing a value. The page-out after an update is part of the
+// update's cost. If transfers overlap compute, loads take no time here, which is valid for bounds; plans are
+// judged by their conversion to the original instance, with real times (LoadsOf).
 
 #include <vector>
 
@@ -15,45 +15,45 @@
 
 namespace poet {
 
-/// An instance in which every paged value is at home in its own entry, which takes no RAM, and is brought by
-/// a load right before its first reader. Loads can be redone until the value is updated, as can its readers.
-/// Energies of its plans are those of the original's, and every plan of the original with its page-ins as
-/// late as they may be is one of its plans: bounds carry over.
+/// An instance in which every paged value takes no RAM at home and is brought by a load right before its
+/// first reader. Loads and readers can be repeated until the value is updated. Plans need the same energy as
+/// in the original, and every plan of the original with its page-ins as late as possible is one of them:
+/// bounds carry over.
 struct WithLoads {
   Instance instance;
   IdVector<OpId, OpId> original;        // of each op; invalid: a load
   IdVector<OpId, ValueId> loads;        // of a load: the paged value
   IdVector<ValueId, ValueId> value_of;  // of each value: the original's
-  Bytes written_home{};                 // by the updates
+  Bytes written_home{};                 // by updates
 };
 
-/// Without paged values, the instance as it is. Not verified: loads are of a kind that no schema has. O(ops +
-/// values + edges).
+/// Returns the instance with loads; without paged values, the instance itself. It does not pass verify(), as
+/// loads have a kind without a schema. O(ops + values + edges).
 [[nodiscard]] WithLoads with_loads(const Instance& instance);
 
-/// Where nothing may be recomputed, which does not mean loads.
+/// Forbids recomputation except of loads.
 void redo_only_loads(WithLoads& loads);
 
-/// What an instance with loads stands for: its plans are timed as what becomes of them, in which compute may
-/// wait for loads. Refers to all three.
+/// The original of an instance with loads: plans are timed after conversion to it, when compute may wait for
+/// loads. Refers to all three.
 struct LoadsOf {
   const Instance& original;
   const WithLoads& loads;
   const Limits& limits;  // of the original
 };
 
-/// The limits that are left for the instance with loads.
+/// Returns the limits for the instance with loads: the write limit less the updates' bytes.
 [[nodiscard]] Limits limits_with_loads(const WithLoads& loads, Limits limits);
 
-/// Of a plan of the instance with loads: the steps of the original, and which of its computations and
-/// page-ins, in their order, are left out: page-ins that nothing reads before the value goes or comes again.
+/// A plan of the instance with loads, converted to the original. `left_out` marks, in order, its computations
+/// and page-ins that were dropped: page-ins that nothing reads before the value is freed or paged in again.
 struct WithoutLoads {
   Plan plan;
   std::vector<char> left_out;
 };
 
-/// Page-ins in place of loads, page-outs right after updates; waits and frees as they stand, so that some are
-/// missing. O(steps).
+/// Replaces loads by page-ins and adds page-outs right after updates. Waits and frees are unchanged, so some
+/// are missing. O(steps).
 [[nodiscard]] WithoutLoads without_loads(const WithLoads& loads, const Instance& original, const Plan& plan);
 
 }  // namespace poet

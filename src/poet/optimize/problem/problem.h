@@ -1,7 +1,7 @@
 #pragma once
 
 // The optimiser's view of a solve: plain integers and doubles, indexed like the graph (op t = stage t, value
-// v = its ValueId), with everything that no decision can change already taken out.
+// v = its ValueId). Everything that no decision can change is already taken out.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace poet {
 
-/// A paged persistent value, as a load brings it, that could be resident instead.
+/// A paged persistent value, brought by a load, that could be resident instead.
 struct Resident {
   int value = -1;
-  double joules = 0;       // saved: its first load and its page-out after the update
-  std::int64_t bytes = 0;  // taken throughout; addresses are aligned for paged values only
+  double joules = 0;       // saved by residence: its first load and its page-out after the update
+  std::int64_t bytes = 0;  // of RAM taken by residence, not aligned
 };
 
 struct Problem {
@@ -27,12 +27,11 @@ struct Problem {
   // Per op.
   std::vector<std::vector<int>> reads;   // distinct active values
   std::vector<std::vector<int>> writes;  // distinct active values
-  std::vector<int> recompute_until;      // last stage in which recomputing it can help; the op itself: never
+  std::vector<int> recompute_until;      // last stage in which recomputing it is useful; the op itself: none
   std::vector<double> seconds;
   std::vector<double> joules;
   std::vector<std::int64_t> workspace;  // 0 outside device semantics
-  // Active values over which its first result may be written (plan/overwritable.h); none outside device
-  // semantics.
+  // Active values that its first result may overwrite (plan/overwritable.h); none outside device semantics.
   std::vector<std::vector<int>> overwritable;
   std::vector<int> first_result;           // of ops that may overwrite something; else -1
   std::vector<std::int64_t> working_sets;  // RAM while it runs, at least: operands, results, workspace; one
@@ -42,15 +41,15 @@ struct Problem {
   std::vector<char> active;
   std::vector<int> producer;            // -1 for inactive values
   std::vector<std::vector<int>> users;  // increasing
-  std::vector<int> horizon;  // last stage in which the value can be read; producer when nobody reads it
+  std::vector<int> horizon;  // last stage in which the value can be read; its producer if it is unread
   std::vector<std::int64_t> bytes;
   std::vector<double> in_joules, out_joules, in_seconds, out_seconds;
 
-  // For bounds on every choice of what is resident (problem/residence.h); none otherwise.
+  // For bounds on every choice of resident values (problem/residence.h); else empty.
   std::vector<Resident> residents;
 
   // The whole.
-  std::int64_t budget = 0;  // for active values and workspace; persistent bytes are taken off
+  std::int64_t budget = 0;  // for active values and workspace: the RAM budget less persistent bytes
   std::int64_t persistent = 0;
   double deadline = std::numeric_limits<double>::infinity();
   std::int64_t max_bytes_written = std::numeric_limits<std::int64_t>::max();
@@ -59,7 +58,7 @@ struct Problem {
   bool paging = true;
   bool concurrent = true;
   double idle_watts = 0;
-  /// Before the first transfer of a burst. The replay counts every time, the models the first one at most.
+  /// Before the first transfer of a burst. The replay charges every wake-up, the models at most the first.
   double wake_seconds = 0;
   double wake_joules = 0;
   double baseline_seconds = 0;  // every op once
@@ -70,19 +69,20 @@ struct Problem {
   [[nodiscard]] bool waiting_costs() const {
     return transfers_take_time() && (idle_watts > 0 || deadline < std::numeric_limits<double>::infinity());
   }
-  /// As replays take it: with their tolerance.
+  /// With the tolerance of the replays.
   [[nodiscard]] bool in_time(double end) const { return end <= latest_end(deadline); }
-  /// The latest end that is in time, but never before the baseline's.
+  /// The latest end that meets the deadline, but not before the baseline's.
   [[nodiscard]] double latest() const { return std::max(baseline_seconds, latest_end(deadline)); }
 };
 
-/// What brings objectives of (joules above the baseline) into a solver's range. O(ops + values).
+/// Returns the factor that scales objectives (joules above the baseline) into a solver's range. O(ops +
+/// values).
 [[nodiscard]] double objective_scale(const Problem& problem);
 
 /// O(ops + values + edges).
 [[nodiscard]] Problem make_problem(const SolveRequest& request, const SolveOptions& options);
 
-/// RAM that op t needs while it runs, whatever the schedule: a floor on the budget.
+/// Returns the RAM that the op needs while it runs, whatever the schedule: a lower bound on the budget.
 [[nodiscard]] inline std::int64_t working_set(const Problem& problem, int op) {
   return problem.working_sets[static_cast<std::size_t>(op)];
 }
@@ -91,7 +91,7 @@ struct Problem {
   return is_large(static_cast<std::size_t>(problem.ops));
 }
 
-/// RAM that computing every op once and keeping all for its last use needs. O(ops + edges).
+/// Returns the peak RAM of computing every op once and keeping values until their last use. O(ops + edges).
 [[nodiscard]] std::int64_t keep_all_peak(const Problem& problem);
 
 }  // namespace poet

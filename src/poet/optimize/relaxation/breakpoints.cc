@@ -68,7 +68,7 @@ bool Breakpoints::add_where_pressed(const StageWindows& windows, const WindowDec
   return add_overflowing(std::move(ram), at_most);
 }
 
-bool Breakpoints::add_where_dearest(const std::vector<double>& prices, int at_most) {
+bool Breakpoints::add_where_costliest(const std::vector<double>& prices, int at_most) {
   const double most = *std::max_element(prices.begin(), prices.end());
   if (most <= 0) return false;
   std::vector<double> ram(prices.size());

@@ -1,7 +1,6 @@
 #pragma once
 
-// The breakpoints of window relaxations: where the next one belongs. Each question is asked of the answer of
-// a relaxation, of a schedule, or of prices; the first stage that it names becomes a breakpoint
+// Chooses the breakpoints of window relaxations, by the solution of a relaxation, a schedule, or prices
 // (docs/bounds.md).
 
 #include <cstdint>
@@ -14,30 +13,31 @@
 
 namespace poet {
 
-/// The questions add breakpoints, and say whether they have; none where everything could be kept, as that
-/// would say nothing. `problem` and `gaps` must outlive it.
+/// Each add_...() returns whether it added breakpoints. They add none where everything could be kept, as such
+/// a breakpoint is redundant. `problem` and `gaps` must outlive this.
 class Breakpoints {
  public:
-  /// One, where keeping everything takes most RAM.
+  /// Begins with one breakpoint, at the peak of keep-all.
   Breakpoints(const Problem& problem, const Gaps& gaps);
 
   [[nodiscard]] const std::vector<int>& stages() const { return stages_; }
   void reset(std::vector<int> stages) { stages_ = std::move(stages); }
 
-  /// Where what point x of the model keeps across gaps alone overflows.
+  /// Adds stages in which the values that point x of the model keeps across gaps overflow by themselves.
   bool add_where_implied(const StageWindows& windows, const WindowModel& model, const std::vector<double>& x,
                          int at_most);
-  /// Where the decisions of a point in integers overflow, however they are carried out, or an op would be
-  /// recomputed twice in a window: one breakpoint.
+  /// Adds one breakpoint where the decisions of an integer point overflow in every realization, or where an
+  /// op would be recomputed twice in a window.
   bool add_where_answer_fails(const StageWindows& windows, const WindowModel& model,
                               const std::vector<double>& x);
-  /// Where the decisions overflow however they are shifted; not near other breakpoints.
+  /// Adds stages in which the decisions overflow however they are shifted (window_pressure.h); not near other
+  /// breakpoints.
   bool add_where_pressed(const StageWindows& windows, const WindowDecisions& decided, int at_most);
-  /// Where a byte costs most, per stage; not near other breakpoints.
-  bool add_where_dearest(const std::vector<double>& prices, int at_most);
-  /// Device semantics: what the relaxation takes to happen beside compute, and what in this schedule does
-  /// not. The last stage before the longest wait that is no breakpoint yet: RAM that is full there, or
-  /// transfers that end there, are what it had to wait for.
+  /// Adds the stages of the highest prices per byte; not near other breakpoints.
+  bool add_where_costliest(const std::vector<double>& prices, int at_most);
+  /// Device semantics: adds the last stage before the longest stall of the schedule that is not a breakpoint
+  /// yet. The relaxation overlaps these transfers with compute; the schedule stalls because RAM is full there
+  /// or transfers end there.
   bool add_where_compute_waits(const Decisions& schedule);
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// A bound on every plan that needs no matrix: between two uses a value takes RAM at every op, or it is
-// brought back, which costs at least so much (docs/bounds.md). What stays is an interval
-// packing (gap_flow.h). Multipliers split what several gaps share between them; each choice of them is valid.
+// A Lagrangian bound on every plan without a constraint matrix: between two uses, a value takes RAM at every
+// op or is restored at a minimum price (docs/bounds.md). Retention is an interval packing
+// (gap_flow.h). Multipliers split the costs that several gaps share; any multipliers give a valid bound.
 
 #include <array>
 #include <functional>
@@ -17,21 +17,20 @@ namespace poet {
 
 class GapRelaxation {
  public:
-  /// Both must outlive it. O(gaps).
+  /// Both must outlive this. O(gaps).
   GapRelaxation(const Problem& problem, const Gaps& gaps);
 
-  /// A network simplex for the multipliers at hand, then a subgradient step of theirs towards a bound of
-  /// `target` joules. The bound that it proves, never above the energy of any plan that first computes the
-  /// ops in their order. Nothing where `stop` has said so.
+  /// Runs a network simplex with the current multipliers, then a subgradient step towards a bound of `target`
+  /// joules. Returns the bound proven, which holds for every plan; nullopt when stopped.
   std::optional<double> improve(double target, const std::function<bool()>& stop = {});
 
   [[nodiscard]] double bound() const { return bound_; }  // the best so far
-  /// Of the last packing: a byte's rent per op; and the part of each gap (of Gaps) that stays.
+  /// Of the last packing: the price of a byte per op, and the fraction of each gap (of Gaps) that is kept.
   [[nodiscard]] const std::vector<double>& rent() const { return rent_; }
   [[nodiscard]] const std::vector<double>& kept() const { return kept_; }
 
  private:
-  // A value through which the gap's own can be recomputed, and that nothing reads meanwhile.
+  // A value from which the gap's own can be recomputed, and that nothing reads meanwhile.
   struct Link {
     int value;
     std::size_t id;  // of its gap that holds this one, in Gaps

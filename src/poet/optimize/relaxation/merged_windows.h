@@ -1,9 +1,8 @@
 #pragma once
 
-// Rows of the window relaxation in which some windows are one. In its linear relaxation a value can come back
-// in parts, a half of the recomputation in each of two windows, for which half of the operands suffices;
-// where the two windows are one, all of the operands is needed. Both hold for every plan
-// (docs/bounds.md).
+// Cuts of the window relaxation from merging windows. Its linear relaxation can restore a value by half a
+// recomputation in each of two windows, with half of the operands; in the merged window all operands are
+// needed. Both hold for every plan (docs/bounds.md).
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the answer of a window relaxation overflows however it is carried out. The relaxation says in which
-// window something is recomputed or paged in, not in which stage of it, and does not see RAM between
-// breakpoints: a breakpoint belongs where no choice of stages fits.
+// Finds where the solution of a window relaxation overflows in every realization. The relaxation decides in
+// which window a value is recomputed or paged in, not in which stage, and ignores RAM between breakpoints: a
+// breakpoint belongs where no choice of stages fits.
 
 #include <vector>
 
@@ -10,9 +10,8 @@
 
 namespace poet {
 
-/// Per stage: the mean of the bytes beyond the budget while the decisions, each in some stage of its window,
-/// are shifted by simulated annealing so that less overflows. The same answer for the same input. O(windows *
-/// ops + shifts * what each changes).
+/// Returns, per stage, the mean bytes beyond the budget while simulated annealing shifts the decisions within
+/// their windows to reduce the overflow. Deterministic. O(windows * ops + shifts * stages changed by each).
 [[nodiscard]] std::vector<double> pressure(const Problem& problem, const StageWindows& windows,
                                            const WindowDecisions& decided);
 

@@ -113,7 +113,7 @@ bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const
     if (found) search_.offer(*oscillation.best());
     prices_of_ram_ = oscillation.prices();
   }
-  return breakpoints_.add_where_dearest(prices_of_ram_, at_most);
+  return breakpoints_.add_where_costliest(prices_of_ram_, at_most);
 }
 
 // By more than this part of the overhead that is proven.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Window relaxations with more and more breakpoints: each raises the bound and says where to look for
-// schedules, and its answer says where the next breakpoint belongs.
+// Window relaxations with an increasing number of breakpoints: each raises the bound, guides the search for
+// schedules, and yields the next breakpoint.
 
 #include <set>
 #include <vector>
@@ -18,10 +18,10 @@ class WindowSearch {
  public:
   explicit WindowSearch(Search& search);
 
-  /// Goes on from where it stopped, until the search is done, a relaxation takes more than `work` simplex
-  /// iterations (eight times as many where little is left of it), or several breakpoints in a row have not
-  /// raised the bound. Schedules found on the way are offered. New stages that needed exact rows are added to
-  /// `exact_stages`. False when there is no breakpoint left to add.
+  /// Continues until the search is done, a relaxation takes more than `work` simplex iterations (eight times
+  /// as many if it is nearly solved), or several breakpoints in a row have not raised the bound. Offers
+  /// schedules found on the way. Adds stages that newly needed exact rows to `exact_stages`. Returns false if
+  /// no breakpoint is left to add.
   bool run(long work, std::set<int>& exact_stages);
 
  private:

@@ -1,8 +1,9 @@
 #pragma once
 
-// A device's problem with transfers that take no time, and the plans that its schedules become.
+// The device's problem with instantaneous transfers, and converting its schedules to plans.
 //
-// What fits RAM there fits it on the device as well: compute waits until a value has left (synchronous.h).
+// A schedule that fits RAM there fits on the device, too: compute waits until a value has left
+// (synchronous.h).
 
 #include <optional>
 
@@ -16,33 +17,33 @@
 namespace poet {
 
 struct SynchronousPlan {
-  /// Obeys RAM under published semantics, scratch memory besides; none where the plan comes from a stream.
+  /// Fits RAM under published semantics, plus scratch memory; empty if the plan comes from a streaming pass.
   Schedule schedule;
-  Decisions decided;            // the schedule's; of a stream, unless it is large, what its steps say
-  Plan plan;                    // obeys every limit on the device
+  Decisions decided;            // the schedule's; of a streaming pass, unless large, those of its steps
+  Plan plan;                    // within all limits on the device
   Joules energy{};              // of the plan
-  double seconds_to_first = 0;  // since the search began, until there was any plan
-  /// Of large problems: costlier than `plan`, but with addresses, which are hard to find afterwards where RAM
-  /// holds a handful of values.
+  double seconds_to_first = 0;  // from the beginning of the search to the first plan
+  /// Large problems: a costlier plan with addresses, which are hard to find afterwards if RAM holds a handful
+  /// of values.
   std::optional<PlacedPlan> placed;
 };
 
-/// Published semantics, with scratch memory. Idle power is charged to computations, and to transfers for the
-/// part `waiting` of their time: a guess at how long compute waits for them. O(ops + values + edges).
+/// Returns the problem under published semantics with scratch memory. Idle power is charged to computations,
+/// and to transfers for the share `waiting` of their time, an estimate of stalls. O(ops + values + edges).
 [[nodiscard]] Problem instant_problem(const SolveRequest& request, const SolveOptions& options,
                                       double waiting);
 
-/// Of steps without waits and frees: their transfers moved beside compute as far as RAM allows. Nothing where
-/// that breaks a limit. `stop` ends the rounds of planning. `schedule`, `decided`, `placed` and
-/// `seconds_to_first` are left empty. O(plan_transfers()).
+/// Converts steps without waits and frees to a plan whose transfers overlap compute as far as RAM allows;
+/// nullopt if it violates a limit. `stop` ends the rounds of planning. Fills `plan` and `energy` only.
+/// O(plan_transfers()).
 [[nodiscard]] std::optional<SynchronousPlan> synchronous_plan(const SolveRequest& request, const Plan& steps,
                                                               const Stop& stop);
-/// Of a schedule that fits RAM in instant_problem(); with `schedule` and `decided`.
+/// Converts a schedule that fits RAM in instant_problem(); also fills `schedule` and `decided`.
 [[nodiscard]] std::optional<SynchronousPlan> synchronous_plan(const SolveRequest& request,
                                                               const Problem& instant,
                                                               const Candidate& candidate, const Stop& stop);
 
-/// Whether the timeline keeps the limits.
+/// Returns whether the timeline is within the limits.
 [[nodiscard]] bool keeps_limits(const SolveRequest& request, const Timeline& line);
 
 }  // namespace poet

@@ -1,7 +1,7 @@
 #pragma once
 
-// The plans of a search: the best one, and the last that were the best before it, since where the addresses
-// of one do not fit, those of another may.
+// The plans of a search: the best one and a few earlier best ones. If the addresses of one do not fit, those
+// of another may.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace poet {
 class PlansFound {
  public:
   PlansFound() = default;
-  /// Of least energy first, as take() returns them.
+  /// `known`: by increasing energy, as take() returns them.
   explicit PlansFound(std::vector<SynchronousPlan> known) : plans_(std::move(known)) {
     std::reverse(plans_.begin(), plans_.end());
   }
@@ -25,19 +25,19 @@ class PlansFound {
   [[nodiscard]] bool is_better(const SynchronousPlan& made) const {
     return plans_.empty() || made.energy < plans_.back().energy;
   }
-  /// A better one, found after so many seconds.
+  /// Adds a better plan, found after `seconds`.
   void add(SynchronousPlan made, double seconds) {
     made.seconds_to_first = plans_.empty() ? seconds : plans_.back().seconds_to_first;
     if (!plans_.empty()) made.placed = std::exchange(plans_.back().placed, std::nullopt);
     plans_.push_back(std::move(made));
     if (plans_.size() > kMost) plans_.erase(plans_.begin());
   }
-  /// Of the best one.
+  /// Sets `placed` of the best plan.
   void set_placed(std::optional<PlacedPlan> placed) {
     if (!plans_.empty()) plans_.back().placed = std::move(placed);
   }
 
-  /// Of least energy first.
+  /// Returns the plans by increasing energy.
   [[nodiscard]] std::vector<SynchronousPlan> take() {
     std::reverse(plans_.begin(), plans_.end());
     return std::exchange(plans_, {});
@@ -46,7 +46,7 @@ class PlansFound {
  private:
   static constexpr std::size_t kMost = 6;
 
-  std::vector<SynchronousPlan> plans_;  // of falling energy
+  std::vector<SynchronousPlan> plans_;  // by decreasing energy
 };
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// The state of one solve: what is known so far, how long it may go on, and who wants to hear of it.
+// The state of one solve: incumbent, bounds, time and progress reports.
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +19,8 @@
 
 namespace poet {
 
-/// By how much a relaxation's objective is lowered before it counts as a bound. Where the objective is scaled
-/// as usual (baseline 1e4) this is less than the 1e-9 of the baseline below which a gap is none.
+/// Returns by how much a relaxation's objective is lowered before it counts as a bound. With the usual scale
+/// (baseline 1e4) this is below 1e-9 of the baseline, which counts as no gap.
 [[nodiscard]] inline double solver_tolerance(double objective) {
   return std::min(1e-7 * std::abs(objective), 5e-6);
 }
@@ -35,60 +35,61 @@ class Search {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const SolveOptions& options() const { return options_; }
 
-  /// Retimes the candidate's transfers (device semantics) and accepts it as incumbent if it is within the
-  /// limits and better than the one before.
+  /// Retimes the candidate's transfers (device semantics) and accepts it as the incumbent if it is within the
+  /// limits and cheaper than the incumbent. Returns whether it was accepted.
   bool offer(Candidate candidate);
-  /// From now on, whenever another phase begins, transfers of a new incumbent are planned, but for large
-  /// problems, where that takes its time; what the plan needs counts as known.
+  /// From now on, plans the transfers of a new incumbent whenever a phase begins, except on large problems,
+  /// where that takes long. The plan's energy counts for best_joules().
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
-  /// From now on, what relaxations decide and rounds of search also make synchronous plans, which count as
-  /// known; not for large problems.
+  /// From now on, also searches for synchronous plans, from solutions of relaxations and in rounds. Their
+  /// energy counts for best_joules(). Not for large problems.
   void search_synchronously(SynchronousSearch& synchronous) { synchronous_ = &synchronous; }
   [[nodiscard]] bool searches_synchronously() const { return synchronous_ != nullptr; }
-  /// The best plan is synchronous.
+  /// Returns whether the best plan is synchronous.
   [[nodiscard]] bool synchronous_leads() const;
-  /// See SynchronousSearch; nothing without one.
+  /// See SynchronousSearch. They do nothing without one.
   void follow_synchronously(const Decisions& decided, const std::vector<GapMode>& modes);
   void go_on_synchronously(int doublings, std::uint64_t seed);
-  /// No plan that first computes the ops in their order has less energy than this.
+  /// Raises the lower bound on every plan.
   void raise_bound(double joules);
-  /// No staged schedule has less energy than this.
+  /// Raises the lower bound on staged schedules.
   void raise_staged_bound(double joules);
 
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
-  /// The least of the incumbent's, its plans' (plan_transfers_of_incumbents()), the synchronous plans' and
-  /// SolveOptions::known_joules; infinite without any.
+  /// Returns the least energy of the incumbent, its plans (plan_transfers_of_incumbents()), the synchronous
+  /// plans and SolveOptions::known_joules; infinite without any.
   [[nodiscard]] double best_joules() const;
   [[nodiscard]] double bound() const { return bound_; }
   [[nodiscard]] double staged_bound() const { return std::max(bound_, staged_bound_); }
-  /// What is known is within the gap asked for of the best plan, or of the best staged schedule
-  /// (certificate.h).
+  /// Returns whether best_joules() is within the requested gap of the bound on every plan, or on staged
+  /// schedules (certificate.h).
   [[nodiscard]] bool proven() const { return gap_to(bound_) <= options_.gap; }
   [[nodiscard]] bool staged_proven() const { return gap_to(staged_bound()) <= options_.gap; }
 
-  /// As it was given, with the time for reasons.
+  /// The given stop, which includes the time for an explanation.
   [[nodiscard]] const Stop& stop() const { return stop_; }
   [[nodiscard]] double elapsed() const { return stop_.elapsed(); }
-  /// Seconds left for the search: without an incumbent, what is kept for the reason (explain.h) is taken off.
+  /// Seconds left for the search: without an incumbent, less the time for an explanation (explain.h).
   [[nodiscard]] double remaining() const {
     return stop_.remaining() - (best_joules() == kForever ? seconds_for_reason : 0);
   }
-  /// Time is up or the caller has cancelled.
+  /// Returns whether time is up or the caller has cancelled.
   [[nodiscard]] bool must_stop() const { return remaining() <= 0 || stop_.cancelled(); }
-  /// Whether there is time for a pass over ops x live values: on more ops it takes more than a moment.
+  /// Returns whether there is time for a pass over ops x live values, which takes long on large problems.
   [[nodiscard]] bool has_a_moment() const { return !is_large(problem_) || !must_stop(); }
-  /// Nothing is left to do for whoever looks for staged schedules.
+  /// Returns whether the search for staged schedules may end.
   [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
-  /// Nothing is left to do for whoever raises the bound on every plan.
+  /// Returns whether the search for a bound on every plan may end.
   [[nodiscard]] bool bound_done() const { return proven() || impossible() || must_stop(); }
-  /// A window relaxation has no point: no plan is within the limits, if a second solve agrees (explain.h).
+  /// Returns whether a window relaxation is infeasible. Then no plan is within the limits, if a second solve
+  /// confirms it (explain.h).
   [[nodiscard]] bool impossible() const { return !impossible_windows.empty(); }
 
   void enter(const std::string& phase);
-  /// Plans the transfers of the incumbent, if that has not been done.
+  /// Plans the transfers of the incumbent, unless that has been done.
   void plan_transfers_now();
-  /// Tells the observer.
+  /// Calls the progress callback.
   void report() const;
 
   double seconds_for_reason = 0;
@@ -96,8 +97,8 @@ class Search {
   long nodes = 0;
   bool used_solver = false;
   std::string next_step;                // see Outcome
-  std::vector<int> impossible_windows;  // the breakpoints of a window relaxation that has no point
-  bool root_infeasible = false;         // says the full model's relaxation: no staged schedule
+  std::vector<int> impossible_windows;  // the breakpoints of an infeasible window relaxation
+  bool root_infeasible = false;         // of the full model's relaxation: there is no staged schedule
 
  private:
   static constexpr double kForever = std::numeric_limits<double>::infinity();
@@ -112,7 +113,7 @@ class Search {
   std::optional<Candidate> incumbent_;
   PlannedTransfers* plans_ = nullptr;
   SynchronousSearch* synchronous_ = nullptr;
-  bool to_plan_ = false;  // the incumbent's transfers
+  bool to_plan_ = false;  // the incumbent's transfers are not planned yet
   double bound_;
   double staged_bound_;
   std::string phase_;

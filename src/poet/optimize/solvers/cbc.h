@@ -1,6 +1,6 @@
 #pragma once
 
-// COIN-OR Clp and Cbc. With cbc.cc, the only file that knows them.
+// COIN-OR Clp and Cbc. No file except cbc.cc depends on them.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace poet {
 
-/// Cbc with its cuts and heuristics, in this process, without regard to clock and keep_going: for a child
+/// Runs Cbc with its cuts and heuristics in this process, ignoring the time limit and keep_going: for a child
 /// process only. options.work_limit ends the process.
 void cbc_solve(const Model& model, const MipOptions& options, Tell& tell);
 

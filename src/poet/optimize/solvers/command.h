@@ -1,6 +1,6 @@
 #pragma once
 
-// A solver that is a program of its own: MPS file in, solution file out (Solver::file).
+// External solvers: MPS file in, solution file out (Solver::file).
 
 #include <functional>
 #include <string>
@@ -16,16 +16,15 @@ namespace poet {
 [[nodiscard]] MipResult solve_by_command(const Model& model, const MipOptions& options);
 
 /// Writes the model to files.mps, runs files.command on it and reads its answer from files.solution; a file
-/// without a name is temporary. The command is one of /bin/sh's, its output discarded. When time is up or
-/// keep_going is false, what it has written by then is read if that is possible. Throws InputError when the
-/// command cannot be run, ends without a solution file or writes one that cannot be read, and when the model
-/// cannot be written.
+/// without a name is temporary. The command is run by /bin/sh; its output is discarded. When time is up or
+/// keep_going returns false, a solution file written by then is read if possible. Throws InputError if the
+/// command cannot be run, or ends without a readable solution file, and if the model cannot be written.
 [[nodiscard]] SolutionFile ask_command(const Model& model, const ColumnNames& names,
                                        const std::vector<std::string>& comments, const FileSolver& files,
                                        double time_limit_seconds, const std::function<bool()>& keep_going);
 
-/// `command` with {mps}, {solution} and {seconds} (whole ones, rounded up) replaced; file names in quotes for
-/// the shell. Throws InputError unless {mps} and {solution} occur.
+/// Returns `command` with {mps}, {solution} and {seconds} (rounded up to whole seconds) replaced; file names
+/// are quoted for the shell. Throws InputError unless {mps} and {solution} occur.
 [[nodiscard]] std::string expand_command(const std::string& command, const std::string& mps,
                                          const std::string& solution, double seconds);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// HiGHS (highs.dev), if CMake's find_package(highs) found it. With highs.cc, the only file that knows it.
+// HiGHS (highs.dev), if CMake's find_package(highs) found it. No file except highs.cc depends on it.
 
 #include <string>
 
@@ -11,8 +11,8 @@ namespace poet {
 
 [[nodiscard]] bool has_highs();
 
-/// Like cbc_solve: for a child process only. Work is counted in HiGHS's own iterations, looked at between its
-/// steps: deterministic as far as HiGHS is, and not the same unit as Cbc's.
+/// As cbc_solve(), for a child process only. Work is counted in HiGHS's own iterations, checked between its
+/// steps: deterministic as far as HiGHS is, and in another unit than Cbc's.
 void highs_solve(const Model& model, const MipOptions& options, Tell& tell);
 
 /// "HiGHS 1.10.0", or "no HiGHS".

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which program searches the trees. Linear programs are always Clp's.
+// The choice of the MIP solver. Linear programs are always solved by Clp.
 
 #include <string>
 
@@ -12,13 +12,13 @@ enum class Solver {
   file,   // any other program, through an MPS file and the solution that it writes
 };
 
-/// Who searches the trees that poet itself asks for: Cbc where the user's choice is a program outside.
+/// Returns the solver of poet's own MIPs: Cbc if the user's choice is an external program.
 [[nodiscard]] inline Solver embedded(Solver solver) { return solver == Solver::file ? Solver::cbc : solver; }
 
-/// What Solver::file needs. At least one of `mps` and `command` is given.
+/// The files of Solver::file. At least one of `mps` and `command` must be set.
 struct FileSolver {
-  std::string mps;       // where the model goes; empty: a temporary file, for `command`
-  std::string solution;  // an answer to the model in `mps`, to be read; empty: none yet
+  std::string mps;       // file for the model; empty: a temporary file, for `command`
+  std::string solution;  // file with an answer to the model in `mps`; empty: none yet
   /// Run by /bin/sh after {mps}, {solution} and {seconds} have been replaced; empty: the user runs the
   /// solver.
   std::string command;

@@ -21,12 +21,12 @@ void retention(Model& model, const Problem& problem, const Variables& vars, cons
 /// Page-ins need a stored copy, page-outs a copy in RAM; one page-out per value.
 void paging(Model& model, const Problem& problem, const Variables& vars);
 
-/// Nothing is computed, kept or paged in without a use.
+/// Nothing is computed, retained or paged in without a use.
 void use_it_or_lose_it(Model& model, const Problem& problem, const Variables& vars,
                        bool transfers_may_be_early);
 
-/// The RAM budget of the rows: the problem's, or a column in units of `unit` bytes when the least budget is
-/// what is asked for.
+/// The RAM budget of the rows: the problem's, or a column in units of `unit` bytes if the budget is the
+/// objective.
 struct Budget {
   Term amount;             // in units
   double unit = 1;         // bytes
@@ -42,11 +42,11 @@ void ram(Model& model, const Problem& problem, const Variables& vars, const Budg
 /// Exact RAM at every computation of stage t, for stages in which recomputing overflowed. Adds columns.
 void exact_ram(Model& model, const Problem& problem, const Variables& vars, const Budget& budget, int stage);
 
-/// How transfer time enters.
+/// How transfer times are modelled.
 enum class TransferTiming {
   /// makespan >= compute, >= channel (or their sum when the channel blocks): a relaxation.
   relaxed,
-  /// Every stage waits for its own transfers. But for waking up and rewritten results the replay is never
+  /// Every stage waits for its own transfers. Except for wake-ups and rewritten results, the replay is never
   /// later.
   conservative,
 };
