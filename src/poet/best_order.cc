@@ -73,9 +73,12 @@ CompileResult compile_best_order(const CompileRequest& request) {
       progress.staged_bound_joules.reset();
       if (!is_first && best.has_plan()) cap_plan_energy(progress, best.report.energy);
     });
+    const double began = stop.elapsed();
     CompileResult found = compile_within(std::move(one), stop, part);
+    found.outcome.seconds_to_incumbent += began;
     if (in_other) found.order = least.order;
     certify_for_any_order(request, found);
+    if (best.has_plan()) found.outcome.seconds_to_incumbent = best.outcome.seconds_to_incumbent;
     if (is_first || is_better(found, best)) best = std::move(found);
     if (best.has_plan() && (best.overhead <= 0 || stop.cancelled())) break;
     is_first = false;

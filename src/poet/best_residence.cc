@@ -124,13 +124,15 @@ class BestResidence {
     without.options.time_limit_seconds = time_limit_within(stop_, share);
     without.options.explain = false;
     searched_ = Searched::without_deadline;
+    const double began = stop_.elapsed();
     CompileResult result = BestResidence(without).run();
     none_without_deadline_ = result.certificate.status == Status::infeasible;
     bounds_.without_deadline = result.certificate.bounds.every_plan.value();
     if (!result.has_plan()) return;
-    if (result.report.runtime <= latest_end(*request_.limits.deadline))
+    if (result.report.runtime <= latest_end(*request_.limits.deadline)) {
+      note_first_plan(began, result);
       best_ = std::move(result);
-    else
+    } else
       late_ = result.report.runtime;
   }
 
@@ -210,7 +212,9 @@ class BestResidence {
     one.options.explain = request_.options.explain && last && !has_plan();
     if (!paged.empty() && bounds_hold() && is_large()) one.options.aim = Aim::plan;
     searched_ = paged.empty() ? Searched::everything_resident : Searched::another_choice;
+    const double began = stop_.elapsed();
     CompileResult result = compile(one);
+    note_first_plan(began, result);
     result.paged = with_rows(paged);
     if (paged.empty()) {
       const bool none = result.certificate.status == Status::infeasible;
@@ -220,6 +224,10 @@ class BestResidence {
     const bool better =
         !best_ || (result.has_plan() && (!has_plan() || result.report.energy < best_->report.energy));
     if (better) best_ = std::move(result);
+  }
+
+  void note_first_plan(double began, const CompileResult& result) {
+    if (result.has_plan() && !first_plan_) first_plan_ = began + result.outcome.seconds_to_incumbent;
   }
 
   // Rows of tables are always at home on storage.
@@ -277,6 +285,7 @@ class BestResidence {
     CompileResult best = std::move(*best_);
     explain_lateness(best);
     best.outcome.solve_seconds = stop_.elapsed();
+    if (first_plan_) best.outcome.seconds_to_incumbent = *first_plan_;
     const std::string note = best.certificate.note;
     best.certificate = best.has_plan()
                            ? certify(best.report.energy, best.keep_all.energy, bounds, request_.options.gap)
@@ -294,6 +303,7 @@ class BestResidence {
   Searched searched_ = Searched::another_choice;
   bool impossible_ = false;  // no choice has a plan
   std::optional<CompileResult> best_;
+  std::optional<double> first_plan_;   // seconds
   std::optional<Certificate> of_all_;  // with every persistent value paged
   ChoiceBounds bounds_;
   std::optional<Seconds> late_;         // runtime of the plan found without the deadline, which it misses

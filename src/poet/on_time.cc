@@ -75,7 +75,10 @@ class OnTime {
  private:
   CompileResult compile_within_half(bool last) {
     plain_.options.time_limit_seconds = time_limit_within(stop_, last ? 1 : 0.5);
-    return compile(plain_);
+    const double began = stop_.elapsed();
+    CompileResult result = compile(plain_);
+    result.outcome.seconds_to_incumbent += began;
+    return result;
   }
 
   /// Compiles with the times of slow steps: if transfers are what makes steps late, plans that recompute more

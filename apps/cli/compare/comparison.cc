@@ -76,8 +76,8 @@ std::string limits_text(const Comparison& comparison) {
                         format_seconds(*limits.deadline), format_seconds(keep_all.runtime));
   if (limits.max_bytes_written)
     text += fmt::format(", {} written to storage", format_bytes(*limits.max_bytes_written));
-  return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
-                            format_bytes(keep_all.peak_ram),
+  return text + fmt::format("; keeping everything takes {}, no schedule{} less than {}",
+                            format_bytes(keep_all.peak_ram), in_parts(comparison.posed.workload),
                             format_bytes(comparison.posed.figures.floor.bytes()));
 }
 

@@ -58,8 +58,8 @@ std::string ram(const Solved& solved) {
   if (budget > Bytes(0)) text += fmt::format(" ({})", format_percent(report.peak_ram / budget));
   const Graph& graph = solved.request.instance.graph;
   if (graph.ops.contains(report.peak_op)) text += fmt::format(", at {}", graph.ops[report.peak_op].name);
-  return text + fmt::format("; keeping everything takes {}, no schedule less than {}",
-                            format_bytes(solved.figures.keep_all.peak_ram),
+  return text + fmt::format("; keeping everything takes {}, no schedule{} less than {}",
+                            format_bytes(solved.figures.keep_all.peak_ram), in_parts(solved.workload),
                             format_bytes(solved.figures.floor.bytes()));
 }
 

@@ -47,10 +47,10 @@ std::string no_answer_text(const Solved& solved) {
                                    format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
     if (explanation.on_time) out += answer_line("Why", why_not(solved));
   } else {
-    out += status_line("infeasible: " + why_not(solved));
+    out += status_line(fmt::format("infeasible{}: {}", in_parts(solved.workload), why_not(solved)));
   }
-  std::string least = fmt::format("{} asked for; no schedule below {}", format_bytes(limits.ram_budget),
-                                  format_bytes(solved.figures.floor.bytes()));
+  std::string least = fmt::format("{} asked for; no schedule{} below {}", format_bytes(limits.ram_budget),
+                                  in_parts(solved.workload), format_bytes(solved.figures.floor.bytes()));
   if (graph.ops.contains(solved.figures.floor.op)) {
     least +=
         fmt::format(", what {} needs ({}what it reads and writes{})", graph.ops[solved.figures.floor.op].name,

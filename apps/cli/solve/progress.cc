@@ -55,10 +55,9 @@ std::string with_phase(const std::string& phase, const std::string& rest) {
   return phase.empty() || rest.empty() ? phase + rest : phase + ": " + rest;
 }
 
-/// Everything but the time.
-std::string describe_state(const Progress& progress, Joules baseline) {
+std::string figures_text(const Progress& progress, Joules baseline) {
   const Parts parts = parts_of(progress, baseline);
-  return with_phase(progress.phase, joined({parts.best, parts.schedule, parts.bound, parts.gap}));
+  return joined({parts.best, parts.schedule, parts.bound, parts.gap});
 }
 
 std::string elapsed_text(double seconds) {
@@ -89,14 +88,16 @@ std::string describe_within(int columns, const Progress& progress, Joules baseli
 }
 
 bool PlainFilter::worth_printing(const Progress& progress, Joules baseline) {
-  std::string text = describe_state(progress, baseline);
+  std::string figures = figures_text(progress, baseline);
   if (printed_) {
     const bool new_phase = printed_->phase != progress.phase;
-    const bool soon = progress.elapsed_seconds < printed_->elapsed_seconds + 1;
-    if (text == printed_text_ || (soon && !new_phase)) return false;
+    const bool new_figures = figures != printed_figures_;
+    const double since = progress.elapsed_seconds - printed_->elapsed_seconds;
+    const bool due = new_phase ? new_figures || since >= seconds_between_phases_ : new_figures && since >= 1;
+    if (!due) return false;
   }
   printed_ = progress;
-  printed_text_ = std::move(text);
+  printed_figures_ = std::move(figures);
   return true;
 }
 

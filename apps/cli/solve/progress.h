@@ -27,15 +27,18 @@ namespace poet::cli {
 [[nodiscard]] std::string describe_within(int columns, const Progress& progress, Joules baseline,
                                           const std::string& time);
 
-/// Decides which moments are worth a plain line: the first one, then only when phase, incumbent or bound
-/// changed as printed, and at most one a second unless the phase changed.
+/// Decides which moments are worth a plain line: the first one, then only when incumbent or bound changed as
+/// printed, at most one a second unless the phase changed, too; and new phases without new figures.
 class PlainFilter {
  public:
+  /// Of phases without new figures, at most one in `seconds_between_phases` is printed.
+  explicit PlainFilter(double seconds_between_phases = 0) : seconds_between_phases_(seconds_between_phases) {}
   [[nodiscard]] bool worth_printing(const Progress& progress, Joules baseline);
 
  private:
+  double seconds_between_phases_;
   std::optional<Progress> printed_;
-  std::string printed_text_;
+  std::string printed_figures_;
 };
 
 /// Shows progress on `stream` while it lives, and the time since the program began: searches count from their
@@ -62,7 +65,7 @@ class ProgressDisplay {
   std::optional<double> time_limit_;
   double began_;  // by this process's monotonic clock, in seconds
   bool live_;
-  PlainFilter filter_;
+  PlainFilter filter_{10};
   std::mutex mutex_;
   std::condition_variable done_changed_;
   bool done_ = false;

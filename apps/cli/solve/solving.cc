@@ -1,5 +1,7 @@
 #include "apps/cli/solve/solving.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -39,10 +41,18 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
   return Solved(posed_answer(how, std::move(workload), policy));
 }
 
+/// The policy, with part sizes compared no longer than alternatives are tried.
+Policy quick_policy(const ProblemOptions& options) {
+  Policy policy = policy_of(options);
+  policy.split.energy = quick_energy_within(kSecondsToTry);
+  policy.split.compared_ops = std::min(policy.split.compared_ops, quick_ops(kSecondsToTry));
+  return policy;
+}
+
 /// The problem with another policy.
 std::function<Solved()> posing(const ProblemOptions& options, const Solving& how,
                                const std::function<void(Policy&)>& change) {
-  Policy policy = policy_of(options);
+  Policy policy = quick_policy(options);
   change(policy);
   return
       [&options, &how, policy] { return pose_as(options, network_spec(options.input), policy, how.adjust); };
@@ -59,6 +69,10 @@ OtherWay way_of_paging(const ProblemOptions& options, const Solving& how) {
 /// What may help with RAM that is too little for any plan.
 std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solving& how, Solved& solved) {
   std::vector<OtherWay> ways;
+  const Policy policy = policy_of(options);
+  if (solved.workload.device && !policy.split.automatic && !policy.split.part && !how.parts_fixed)
+    ways.push_back({"--split auto, with operators in parts",
+                    posing(options, how, [](Policy& other) { other.split.automatic = true; })});
   for (const Alternative& other : how.alternatives)
     ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
@@ -104,9 +118,7 @@ std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Sol
   const std::int64_t whole = solved.request.instance.batch_size;
   const auto budget = static_cast<double>(solved.request.limits.ram_budget.value());
   const auto floor = static_cast<double>(solved.figures.floor.bytes().value());
-  Policy policy = policy_of(options);
-  policy.split.energy = quick_energy_within(kSecondsToTry);
-  policy.split.compared_ops = std::min(policy.split.compared_ops, quick_ops(kSecondsToTry));
+  const Policy policy = quick_policy(options);
   for (std::int64_t size = whole / 2; size >= 1; size /= 2) {
     if (floor * static_cast<double>(size) / static_cast<double>(whole) > budget) continue;
     NetworkSpec network = network_spec(options.input);
@@ -129,16 +141,16 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
     elsewhere.ways = ways_to_less_ram(options, how, solved);
   } else if (!deadline_hopeless(solved)) {
     elsewhere.ways = ways_to_more_mechanisms(options, how, solved);
-    if (options.limits.max_bytes_written)
-      elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   }
+  if (options.limits.max_bytes_written)
+    elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   elsewhere.batches = smaller_batches(options, how, solved);
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
   // There comparing parts takes the time that there is to try.
   const bool large = is_large(solved.request.instance.graph.ops.size());
   if (automatic && !large)
     elsewhere.within = [&](const Limits& limits) {
-      Policy policy = policy_of(options);
+      Policy policy = quick_policy(options);
       policy.ram = {.bytes = limits.ram_budget};
       policy.deadline = {.time = limits.deadline};
       policy.max_bytes_written = limits.max_bytes_written;
@@ -153,9 +165,34 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (solved.ways.deadline) explanation.least_deadline = solved.ways.deadline;
 }
 
+/// After Ctrl-C before the first plan: a quick search, as comparing parts may have shown schedules whose plans
+/// are not kept.
+void solve_for_a_moment(Solved& solved) {
+  constexpr double kMoment = 2;  // seconds
+  if (solved.result.certificate.status != Status::unknown || solved.request.options.solver == Solver::file)
+    return;
+  Solved quick = solved;
+  quick.request.options.time_limit_seconds = kMoment;
+  quick.request.options.interrupted = nullptr;
+  quick.request.options.explain = false;
+  quick = Solved(answered(std::move(quick)));
+  if (!has_plan(quick)) return;
+  const double before = solved.result.outcome.solve_seconds;
+  const SolveOptions options = solved.request.options;
+  static_cast<Answer&>(solved) = std::move(quick);
+  solved.request.options = options;
+  solved.interrupted = true;
+  solved.result.outcome.solve_seconds += before;
+  solved.result.outcome.seconds_to_incumbent += before;
+}
+
 }  // namespace
 
 bool counts_persistent(const Solved& solved) { return solved.request.instance.costs.persistent > Bytes(0); }
+
+std::string in_parts(const Workload& workload) {
+  return workload.part ? fmt::format(" in parts of {}", format_bytes(*workload.part)) : "";
+}
 
 bool ram_hopeless(const Solved& solved) {
   return solved.request.limits.ram_budget < solved.figures.floor.bytes();
@@ -227,6 +264,7 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
   // Its own members stay.
   static_cast<Answer&>(solved) = answered(std::move(solved));  // NOLINT(bugprone-use-after-move)
+  if (guard.interrupted() && !has_plan(solved)) solve_for_a_moment(solved);
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;
 }

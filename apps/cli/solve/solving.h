@@ -21,6 +21,7 @@ namespace poet::cli {
 /// Where there is no answer: other limits and ways to pose the problem, for each of which a plan was found.
 struct WaysOut {
   std::optional<Bytes> ram;  // all else as it was given, here and below
+  bool ram_keeps_all = false;  // with it nothing is paged or recomputed
   std::optional<Seconds> deadline;
   std::optional<double> on_time;
   bool any_deadline = false;                      // a plan without a deadline, but with no certain one
@@ -42,6 +43,9 @@ struct Solved : Answer {
 
 /// Whether parameters and optimiser state, or some of them, are in RAM from step to step.
 [[nodiscard]] bool counts_persistent(const Solved& solved);
+
+/// " in parts of 32 KiB" if the graph is split: a RAM floor, or a proof that there is no plan, is of these parts.
+[[nodiscard]] std::string in_parts(const Workload& workload);
 
 /// Whether no plan keeps the RAM budget, whatever the deadline, and the other way round.
 [[nodiscard]] bool ram_hopeless(const Solved& solved);

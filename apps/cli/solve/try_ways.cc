@@ -109,8 +109,11 @@ class Ways {
   bool works_with(Bytes ram) {
     Limits limits = given_;
     limits.ram_budget = ram;
-    if (ram <= given_.ram_budget || !plan_within(limits)) return false;
+    if (ram <= given_.ram_budget) return false;
+    const auto result = plan_within(limits);
+    if (!result) return false;
     ways_.ram = ram;
+    ways_.ram_keeps_all = result->report.energy <= result->keep_all.energy;
     return true;
   }
 

@@ -80,10 +80,9 @@ std::vector<std::string> ways_out(const Solved& solved) {
   if (found.ram) {
     const double change =
         more(static_cast<double>(found.ram->value()), static_cast<double>(limits.ram_budget.value()));
-    const bool keeps_all = *found.ram >= solved.figures.keep_all.peak_ram;
     ways.push_back({change, fmt::format("--ram-budget {}{}{}{}{}", found.ram->value(),
                                         beyond_device(solved, *found.ram), split, more_text(change),
-                                        keeps_all ? ", with which everything can be kept" : "")});
+                                        found.ram_keeps_all ? ", with which everything can be kept" : "")});
   }
   if (found.deadline) {
     const double change = more(found.deadline->value(), limits.deadline->value());
@@ -107,11 +106,24 @@ std::vector<std::string> ways_out(const Solved& solved) {
     add(fmt::format("perhaps a longer --time-limit than {}",
                     format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }
-  const std::optional<Bytes> least = solved.result.outcome.explanation.least_ram;
-  if (least && least != found.ram && solved.workload.part && knows_a_little_more_ram(solved))
-    ways.push_back({more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value())),
-                    fmt::format("--ram-budget {}{} --split {}", least->value(), beyond_device(solved, *least),
-                                solved.workload.part->value())});
+  // What the explanation knows of these parts. If there was no time to try it, addresses may need a little more.
+  const Explanation& explanation = solved.result.outcome.explanation;
+  const std::string same_parts =
+      solved.workload.part ? fmt::format(" --split {}", solved.workload.part->value()) : "";
+  const std::optional<Bytes> least = explanation.least_ram;
+  const bool is_certain = solved.workload.part && knows_a_little_more_ram(solved);
+  if (least && least != found.ram && (!found.ram || is_certain)) {
+    const double change =
+        more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value()));
+    ways.push_back({change, fmt::format("{}--ram-budget {}{}{}{}", is_certain ? "" : "perhaps ", least->value(),
+                                        beyond_device(solved, *least), same_parts, more_text(change))});
+  }
+  const std::optional<Seconds> later = explanation.least_deadline;
+  if (later && !found.deadline && !ram_hopeless(solved) && limits.deadline && *later > *limits.deadline) {
+    const double change = more(later->value(), limits.deadline->value());
+    ways.push_back({change, fmt::format("perhaps --deadline {}{}{}", typed_seconds(*later), same_parts,
+                                        more_text(change))});
+  }
   if (ways.empty()) add(in_general_terms(solved));
 
   std::stable_sort(ways.begin(), ways.end(),
