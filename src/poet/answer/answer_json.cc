@@ -46,7 +46,7 @@ Json to_json(const Answer& answer) {
   json["format"] = 2;
   json["status"] = to_string(certificate.status);
   json["energy_joules"] = figure(energy);
-  // Without any plan there is nothing that a bound could be a bound of.
+  // A bound on plans is meaningless if there are none.
   const bool possible = certificate.status != Status::infeasible;
   json["bound_joules"] = possible ? Json(certificate.bounds.every_plan.value()) : Json(nullptr);
   json["gap"] = figure(certificate.gap);
@@ -92,7 +92,7 @@ Json to_json(const Answer& answer) {
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
   json["synchronous"] = result.synchronous;
   json["order"] = result.order.empty() ? "given" : "other";
-  const auto& of_order = result.of_this_order;  // the only one, where no other was allowed
+  const auto& of_order = result.of_this_order;  // absent if only one order was allowed
   json["order_bound_joules"] = of_order ? Json(of_order->bounds.every_plan.value()) : json["bound_joules"];
   json["order_gap"] = of_order ? Json(of_order->gap) : json["gap"];
   json["solves"] = result.solves;

@@ -21,7 +21,7 @@ Bytes keep_all_ram(const Answer& answer) {
   return std::max(answer.workload.whole_keep_all, answer.figures.keep_all.peak_ram);
 }
 
-/// What keeps everything, or all the RAM there is where that is less.
+/// Returns the keep-all RAM, or all of the device's RAM if that is less.
 RamBudget enough_ram(const Answer& answer) {
   const std::optional<DeviceProfile>& device = answer.workload.device;
   RamBudget ram;
@@ -30,7 +30,8 @@ RamBudget enough_ram(const Answer& answer) {
   return ram;
 }
 
-/// A quarter; of the whole graph, of what its largest op needs. None where parts would be too small.
+/// Returns a quarter of the part size, or of the largest op's RAM if the graph is not split; nullopt if parts
+/// would be too small.
 std::optional<Bytes> finer_part(const Answer& answer, std::optional<Bytes> part) {
   const Bytes whole = part.value_or(answer.result.outcome.explanation.floor_ram.value_or(Bytes(0)));
   if (whole < kLeastPart * 4) return std::nullopt;
@@ -39,7 +40,7 @@ std::optional<Bytes> finer_part(const Answer& answer, std::optional<Bytes> part)
   return finer;
 }
 
-/// In ever finer parts, each with the least budget of which something is known.
+/// Searches with ever finer parts, each with the least budget known for it.
 class LeastSearch {
  public:
   LeastSearch(const Policy& policy, double seconds, const AnswerTo& answer_to)
@@ -82,7 +83,7 @@ class LeastSearch {
       most_ = std::min(most_, whole.workload.device->ram);
   }
 
-  /// By enough to be worth more ops.
+  /// Returns whether a budget is smaller by enough to justify more ops.
   bool is_better(const Answer& answer) {
     constexpr double kWorthwhile = 0.95;
     const std::optional<Bytes> known = known_ram(answer);
@@ -97,7 +98,7 @@ class LeastSearch {
     return true;
   }
 
-  /// The least, if it may be; of equals that of coarser parts, in which a search ends sooner.
+  /// Returns the least allowed budget; among equals, that of coarser parts, for which a search is faster.
   [[nodiscard]] LeastBudget first_to_try() const {
     const auto least =
         std::ranges::min_element(known_of_parts_, {}, [](const LeastBudget& of) { return of.ram.bytes; });
@@ -107,13 +108,13 @@ class LeastSearch {
     return first;
   }
 
-  /// What an explanation knows are schedules, whose plans may need more.
+  /// The explanation's least RAM is that of a schedule; its plan may need more.
   LeastBudget made_sure() {
     const Stop end = clock_.at_least(seconds_ / 4);
     for (;;) {
       LeastBudget least = first_to_try();
       if (!least.has_plan) return least;
-      const Answer answer = answer_to_(least, std::max(end.remaining() / 2, 1e-3));
+      const Answer answer = answer_to_(least, time_limit_within(end, 0.5));
       interrupted_ = answer.interrupted;
       if (poet::has_plan(answer) || interrupted_) return least;
       if (end.expired()) return {};
@@ -129,8 +130,8 @@ class LeastSearch {
   const AnswerTo& answer_to_;
   const double seconds_;
   const Stop clock_;
-  RamBudget enough_;  // where there is no plan with less
-  Bytes most_{};      // that is worth a try: what keeps everything, and not more than there is
+  RamBudget enough_;  // the answer if no smaller budget has a plan
+  Bytes most_{};      // the largest budget to try: keep-all RAM, within the device's RAM
   std::optional<Bytes> known_;
   std::vector<LeastBudget> known_of_parts_;  // ever finer ones
   bool interrupted_ = false;

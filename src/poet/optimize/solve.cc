@@ -29,8 +29,8 @@ namespace {
 // Effort of the first round, in units that need no clock; doubled from round to round.
 constexpr long kWork = 20'000;  // simplex iterations of one MIP
 
-// Decisions near the uses of values, from the best schedule so far. `support` adds what a relaxation points
-// to.
+// Restricts the MIP to decisions near the uses of values, those of the incumbent and `support`, a
+// relaxation's.
 bool search_around_uses(Search& search, int width, const Decisions& support, std::set<int>& exact_stages,
                         long work) {
   Columns columns = just_in_time_columns(search.problem(), 1 + width, width);
@@ -44,7 +44,7 @@ bool search_around_uses(Search& search, int width, const Decisions& support, std
   return search_restricted(search, columns, exact_stages, work);
 }
 
-// The MIP with every decision: exact but for the timeline of device semantics, and large.
+// The MIP with every decision: large, and exact except for the timeline of device semantics.
 class FullModel {
  public:
   explicit FullModel(Search& search) : search_(search) {
@@ -57,10 +57,10 @@ class FullModel {
   }
 
   [[nodiscard]] long size() const { return size_; }
-  /// Closed or infeasible.
+  /// Returns whether the tree is closed or infeasible.
   [[nodiscard]] bool is_exhausted() const { return finished_; }
 
-  // False when it is too large or exhausted.
+  // Returns false if the model is too large or exhausted.
   bool go_on(long work, std::set<int>& exact_stages) {
     if (finished_ || size_ > kMostFullColumns) return false;
     if (!root_) {
@@ -80,19 +80,18 @@ class FullModel {
  private:
   Search& search_;
   long size_ = 0;
-  Columns columns_;  // none where they are too many
+  Columns columns_;  // empty if there are too many
   std::optional<Root> root_;
   bool finished_ = false;
 };
 
-// Search and bound in rounds of doubling effort, each by every method: where one stalls, another may not, and
-// what one finds helps the next. Ends when the search is done, or rounds bring nothing more. Where the best
-// staged schedule is found, what is left is the bound on every plan, which the windows alone can raise, and
-// synchronous plans.
+// Searches and bounds in rounds of doubling effort, each with every method, as methods stall on different
+// problems and help each other. Ends when the search is done or rounds bring no improvement. Once the best
+// staged schedule is proven, only the bound on every plan, by windows, and synchronous plans can improve.
 void improve(Search& search, Heuristics& heuristics) {
   constexpr long kSmallModel = 5'000;  // columns; solved outright
   constexpr int kFruitlessRounds = 3;
-  constexpr double kWorthARound = 0.1;  // of the gap that is open
+  constexpr double kWorthARound = 0.1;  // of the open gap
   const Problem& p = search.problem();
   std::set<int> exact_stages;
   WindowSearch windows(search);
@@ -107,7 +106,7 @@ void improve(Search& search, Heuristics& heuristics) {
     const int doublings = std::min(round, 20);
     const long work = kWork << doublings;
     const auto seed = static_cast<unsigned>(round) + 1;
-    if (!p.paging) heuristics.go_on(doublings, seed);  // what is found makes the trees of bounds smaller
+    if (!p.paging) heuristics.go_on(doublings, seed);  // better incumbents make the trees smaller
     const bool more_windows = search.options().tightenings.windows && windows.run(work, exact_stages);
     search.go_on_synchronously(doublings, seed);
     if (staged_proven) {
@@ -134,15 +133,15 @@ void improve(Search& search, Heuristics& heuristics) {
   }
 }
 
-// A bound for which no matrix is needed: of large problems mostly the only one, of others in a moment.
+// The bound without a constraint matrix: takes a moment; on large problems it is mostly the only one.
 void bound_by_gaps(Search& search) {
   constexpr int kRounds = 100;
   const bool large = is_large(search.problem());
   const int patience = large ? 4 : 8;             // rounds in a row
   const double least_rise = large ? 1e-3 : 1e-4;  // of the overhead that is proven
   const double part_of_time = search.options().aim == Aim::bound ? 1 : 0.5;
-  // How far above the best bound so far the next one is sought, where the best plan is farther: less where
-  // the way there leads down.
+  // The target of a step, relative to the best bound so far, if the best plan is farther; reduced when steps
+  // lower the bound.
   constexpr double kFarther = 1;
   constexpr double kNearer = 0.7;
   const Problem& p = search.problem();
@@ -176,7 +175,7 @@ void run(Search& search) {
     solve_published(search);
     return;
   }
-  // Where an answer is known, the rest is for one that is better.
+  // If an answer is known, only part of the time goes to better ones.
   constexpr double kPartOfLarge = 0.4;
   const bool hurries = is_large(p) && search.options().known_joules;
   const Aim aim = search.options().aim;
@@ -226,7 +225,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
-  if (search.best_joules() == kInfinity && options.explain)  // one may turn up after all
+  if (search.best_joules() == kInfinity && options.explain)  // which may find one
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
       Heuristics heuristics(other);
       improve(other, heuristics);

@@ -12,15 +12,15 @@
 namespace poet {
 namespace {
 
-/// A time in which a value is not used, first to last position; not to be kept in RAM so long costs a
-/// transfer.
+/// A gap between uses of a value, from first to last position; unless it stays in RAM throughout, it is
+/// transferred.
 struct TransferGap {
   std::size_t first = 0;
   std::size_t last = 0;
   std::int64_t bytes = 0;
 };
 
-/// Room at positions on a line: the least of a range, and taking from all of a range.
+/// Free RAM per position: range minimum and range subtraction (a segment tree).
 class Room {
  public:
   explicit Room(const std::vector<std::int64_t>& room) {
@@ -66,9 +66,8 @@ class Room {
   std::vector<std::int64_t> taken_;  // from all of the node's range
 };
 
-/// What is not kept at best, where parts of a value may be. Of the gaps that are left the one that ends first
-/// is kept as far as there is room: whatever is kept instead of it takes the same room to the gap's end, and
-/// more after it.
+/// Returns the least bytes that are not kept, fractionally. Greedy by the earliest end: anything kept instead
+/// of that gap takes the same RAM to its end, and more after it.
 Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& room) {
   std::stable_sort(gaps.begin(), gaps.end(),
                    [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
@@ -128,7 +127,7 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
 
 namespace {
 
-/// What transfers of so many bytes of paged values cost at least, `price` being a transfer's.
+/// Returns a lower bound on the cost of transferring the bytes; `price`: of one transfer.
 template <class Price>
 double least_price(const Instance& paged, const TransferBound& moved, const Price& price) {
   double read = kInfinity;  // of a byte, as `written`
@@ -143,7 +142,7 @@ double least_price(const Instance& paged, const TransferBound& moved, const Pric
   const auto of = [](Bytes bytes, double each) {
     return bytes > Bytes(0) ? static_cast<double>(bytes.value()) * each : 0;
   };
-  // What has to move and may do so either way goes where that costs less.
+  // Bytes that may be read or written count at the cheaper price.
   return read <= written ? of(moved.written, written) + of(moved.both - moved.written, read)
                          : of(moved.read, read) + of(moved.both - moved.read, written);
 }

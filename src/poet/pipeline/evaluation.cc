@@ -16,13 +16,12 @@
 namespace poet {
 namespace {
 
-/// What is at home on storage is read for each run of ops that need it, one after the other, and let go
-/// behind it: so nothing is in RAM in vain.
+/// Pages values in for each run of consecutive ops that need them, and frees them after it.
 Plan in_order(const Instance& instance) {
   const Graph& graph = instance.graph;
   const IdVector<ValueId, ValueId> storage_of = storages(graph);
   Plan plan;
-  std::vector<ValueId> before;  // what is in RAM for the op before
+  std::vector<ValueId> before;  // in RAM for the previous op
   for (const OpId op : ids<OpId>(graph.ops.size())) {
     std::vector<ValueId> read;
     for (const ValueId v : graph.ops[op].inputs)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Bytes kLeastPart{64};
 constexpr Bytes kLeastToSaySo{512};  // where no parts fit
-constexpr int kPatience = 2;         // sizes of parts
+constexpr int kPatience = 2;         // part sizes
 
 }  // namespace
 

@@ -17,7 +17,7 @@
 namespace poet {
 namespace {
 
-/// The parameters' names match, or the user is told what there is to match.
+/// Throws InputError, listing the parameters' names, unless some name matches.
 void check_trainable(const Graph& forward, const std::string& patterns) {
   std::vector<std::string> names;
   for (const Value& value : forward.values) {
@@ -32,7 +32,7 @@ void check_trainable(const Graph& forward, const std::string& patterns) {
                                forward.name, fmt::join(names, ", ")));
 }
 
-/// The right class gets 1 - smoothing, and all classes share the rest.
+/// The target class gets 1 - smoothing; all classes share the rest.
 void smooth_labels(Graph& forward, double smoothing) {
   if (!(smoothing >= 0 && smoothing < 1))
     throw InputError(Field{"label_smoothing"}, "must be at least 0 and below 1");
@@ -44,7 +44,7 @@ void smooth_labels(Graph& forward, double smoothing) {
   }
 }
 
-/// Errors about tensors that are too large name what makes them so.
+/// Errors about tensors that are too large name the field that makes them so.
 Graph built(const std::string& name, const ZooOptions& size) {
   try {
     return build_network(name, size);
@@ -68,7 +68,7 @@ Graph built(const std::string& name, const ZooOptions& size) {
   }
 }
 
-/// The forward graph, in the place of the training graph.
+/// Returns the forward graph in place of the training graph.
 TrainingNetwork forward_network(const NetworkSpec& spec) {
   TrainingNetwork network;
   if (const auto* built_in = std::get_if<BuiltInNetwork>(&spec.source)) {

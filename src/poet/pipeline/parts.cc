@@ -27,7 +27,7 @@ struct Wanted {
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
 constexpr double kFew = 2'000;     // several are
 
-/// By enough for more ops, each of which a search has to think of.
+/// Returns whether the estimate is better by enough to justify more ops in the search.
 bool is_much_better(const Choice& finer, const Choice& coarser) {
   constexpr double kWorthwhile = 0.98;
   if (!is_better(finer, coarser) || !coarser.estimate || !finer.estimate) return is_better(finer, coarser);
@@ -35,8 +35,8 @@ bool is_much_better(const Choice& finer, const Choice& coarser) {
          finer.estimate->energy < kWorthwhile * coarser.estimate->energy;
 }
 
-/// Parts in which operators just fit may be too coarse for energy: beside finer ones more stays resident. Of
-/// whole operators there are no finer ones, so that a step is the same in all RAM that holds them easily.
+/// Parts that just fit may be too coarse for energy: finer parts leave more RAM for resident values. A graph
+/// that is not split needs the same energy in all RAM that holds its ops easily.
 Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging, double most_ops) {
   constexpr int kNoBetter = 2;  // sizes of parts
   paging.estimate_most_resident(coarse);
@@ -54,8 +54,8 @@ Choice with_more_resident(Choice coarse, const Graph& training, const Granularit
   return best;
 }
 
-/// Parts for a step whose persistent values are resident or paged, as costs less. Keeping all of them
-/// resident may need finer parts than paging does, and be cheaper with them.
+/// Chooses parts for a step whose persistent values are resident or paged, whichever is cheaper. Residence of
+/// all may need finer parts than paging, and be cheaper with them.
 Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   const auto& [splitting, limits, persistent, device] = wanted;
   const Granularity paging = wanted.granularity(training);
@@ -121,7 +121,7 @@ InParts in_parts(const Graph& training, const Splitting& splitting, const Limits
     dense.estimate(whole);
     return is_better(with, whole) ? std::move(with.parts) : std::move(whole.parts);
   }
-  // Whole tables in very many parts are not worth a look.
+  // Whole tables in very many parts are not compared.
   if (with.parts.part && ops_in_parts(training, *with.parts.part) > splitting.compared_ops)
     return std::move(with.parts);
   Choice without = dense.of(with.parts.part);

@@ -21,7 +21,7 @@ void refuse_persistent(const Policy& policy, const std::string& why) {
   if (policy.persistent) throw InputError(Field{"persistent"}, why);
 }
 
-/// Before anything that takes long with many ops.
+/// Checked before any pass that takes long on many ops.
 void check_ops(const Graph& training, const Policy& policy) {
   const auto ops = static_cast<std::int64_t>(training.ops.size());
   if (policy.op_limit && ops > *policy.op_limit)
@@ -87,7 +87,7 @@ Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPo
   return replay_keep_all(instance, Semantics::device);
 }
 
-/// By what is known before the graph is split; without RAM where that depends on the parts.
+/// Returns the limits known before splitting; without RAM if that depends on the parts.
 Limits early_limits(const Policy& policy, const Report& keep_all, const DeviceProfile& device) {
   Limits limits;
   if (policy.ram.of_keep_all)
@@ -174,7 +174,7 @@ Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figure
   return floor + part_of(figures.keep_all.peak_ram - floor, *policy.ram.fraction);
 }
 
-/// More than there is would be planned for in vain.
+/// Refuses a budget above the device's RAM.
 void check_within_device(const Policy& policy, const Workload& workload, Bytes budget) {
   if (!policy.ram.within_device || !workload.device || workload.semantics != Semantics::device) return;
   const DeviceProfile& device = *workload.device;

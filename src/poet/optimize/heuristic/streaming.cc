@@ -85,7 +85,7 @@ class StreamingPass {
     return done;
   }
 
-  // Where there is room enough, but not in one piece: once more, with nothing in RAM.
+  // Retries with nothing in RAM, in case free RAM was only fragmented.
   bool step_from_empty() {
     if (!arena_) return false;
     while (!present_.empty())
@@ -178,14 +178,14 @@ class StreamingPass {
     return overwritten < 0 ? bytes : bytes - p_.bytes[at(overwritten)];
   }
 
-  // Before something is written over the value, which nothing in RAM needs any more.
+  // Completes the page-out of a dead value before it is overwritten.
   void finish_sending(int v) {
     if (wanted_stored_[at(v)] && !stored_[at(v)]) store(v);
     if (p_.concurrent && sent_at_[at(v)] == complete_at_[at(v)])
       made_.plan.steps.push_back({StepKind::wait, OpId(), ValueId(v)});
   }
 
-  // Addresses for results and workspace. A result that is there stays where it is.
+  // Assigns addresses to results and workspace. Results in RAM keep their address.
   bool take_each(int op, int overwritten) {
     bool fits = take(kWorkspace, p_.workspace[at(op)]);
     std::vector<int> taken;
@@ -239,7 +239,7 @@ class StreamingPass {
     return true;
   }
 
-  // `beside`: what is needed in RAM meanwhile and is not there or not pinned yet, v included.
+  // `beside`: bytes needed meanwhile that are not in RAM or not pinned yet, `v` included.
   [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const {
     const int op = p_.producer[at(v)];
     if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
@@ -284,7 +284,7 @@ class StreamingPass {
     return std::min(paging, recomputation_[g]);
   }
 
-  // Of many values the ranks are not looked up each time: they change slowly while nobody uses the value.
+  // With many values, ranks are cached: they change slowly between uses.
   double recent_rank(int v) {
     constexpr std::size_t kMany = 64;
     Recent& recent = recent_[at(v)];
@@ -294,7 +294,7 @@ class StreamingPass {
     return recent.rank;
   }
 
-  // Takes from RAM what ranks lowest; of what is taken, none that need not go.
+  // Evicts the values of lowest rank, then keeps those that need not go.
   bool make_room(std::int64_t more) {
     if (ram_ + more <= p_.budget) return true;
     ++evictions_;
@@ -339,8 +339,8 @@ class StreamingPass {
     return true;
   }
 
-  // What v is to be recomputed from before op `stage` will not be lost, and there will be room for it: `room`
-  // beside what the op reads.
+  // Ensures that the operands for recomputing `v` before op `stage` are not lost. Returns false if that is
+  // impossible or the recomputation does not fit into `room`, the RAM beside the op's operands.
   bool secure(int v, int stage, std::int64_t room, int depth) {
     const int op = p_.producer[at(v)];
     if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
@@ -385,7 +385,7 @@ class StreamingPass {
   std::vector<int> pins_;    // operands and results of what is computed
   std::vector<int> cursor_;  // uses so far
   std::vector<char> stored_;
-  std::vector<char> wanted_stored_;       // something is to be recomputed from it
+  std::vector<char> wanted_stored_;       // needed for a later recomputation
   std::vector<std::size_t> complete_at_;  // steps before
   std::vector<std::size_t> sent_at_;      // where its page-out goes
   std::vector<PageOut> page_outs_;

@@ -7,9 +7,8 @@
 namespace poet {
 namespace {
 
-// Neighbours that leave together, and what is lost with them. As losses may be infinite nothing is
-// subtracted: what was there when the sums were last made is added up from behind, what came since from the
-// front.
+// A sliding window of adjacent blocks and the sum of their losses. As losses may be infinite, sums are not
+// subtracted: suffix sums cover the blocks of the last rebuild, a running sum the later ones.
 struct Neighbours {
   std::vector<double> losses;  // of all blocks
   std::size_t last = 0;        // one past the neighbours

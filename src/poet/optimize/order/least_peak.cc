@@ -13,8 +13,8 @@
 namespace poet {
 namespace {
 
-// A byte beyond the share costs that much, per op, of a byte of the peak: many moves leave the peak as it is,
-// and this tells which of them lower the plateaus around it.
+// The price per op of a byte beyond the share, relative to a byte of the peak. Many moves leave the peak
+// unchanged; this rewards those that lower the plateaus around it.
 constexpr double kPriceBeyond = 3;
 // Temperatures at which coolings begin, and end, of the RAM to begin with. Later ones are to get away from
 // where the first one ended.
@@ -24,7 +24,7 @@ constexpr long kPerCooling = 250;   // moves per op are enough for one
 constexpr int kLongestMove = 4;     // of ops that move together
 constexpr int kNearPositions = 16;  // positions; half of the moves go no farther
 constexpr int kFarPositions = 1'000;
-constexpr double kForDescent = 0.1;  // share of the moves that no longer take anything worse
+constexpr double kForDescent = 0.1;  // share of the moves that accept no worsening
 
 class LeastPeakSearch {
  public:

@@ -53,9 +53,9 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
     search_.enter(fmt::format("relaxation of {} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;
     Relaxed relaxed = relax_with_ram(windows, model, work);
-    // Beside a schedule that would be the solver's noise.
+    // If there is a schedule, this is numerical noise.
     if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity) {
-      // The second opinion (explain.h) is without the rows that were added.
+      // The second solve (explain.h) omits the added cuts.
       relaxed = relax(build_windows(p_, windows, search_.options().tightenings.rounding), work);
       if (relaxed.closed && relaxed.x.empty()) search_.impossible_windows = breakpoints_.stages();
     }
@@ -70,7 +70,7 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
   return Ended::idle;
 }
 
-// Linear relaxations alone, with the breakpoints of the last one that was worth it in the end: others make
+// Runs linear relaxations alone, and keeps the breakpoints up to the last that raised the bound: others make
 // the tree larger.
 void WindowSearch::relax_further(long work) {
   std::vector<int> worthwhile = breakpoints_.stages();
@@ -99,7 +99,7 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
          (search_.has_incumbent() && breakpoints_.add_where_compute_waits(search_.incumbent().decisions));
 }
 
-// Rounded, where transfers take no time: there such relaxations are nearly integral.
+// Rounds if transfers take no time, as such relaxations are nearly integral.
 bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model) {
   if (p_.transfers_take_time()) return false;
   const int at_most = 1 + windows.count() / 4;
@@ -121,8 +121,8 @@ bool WindowSearch::has_risen(double before, double part) const {
   return search_.bound() - before > part * (search_.bound() - p_.baseline_joules);
 }
 
-// Breakpoints that the linear relaxation already asks for are cheaper to find with it. True when it has added
-// some. The rows that it has broken on the way become the model's.
+// Finds the breakpoints that the linear relaxation already calls for, which is cheaper. Returns whether it
+// added some. Cuts found on the way are added to the model.
 bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& model, long work) {
   LpOptions options;
   options.time_limit_seconds = search_.remaining();
@@ -143,7 +143,7 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
   return breakpoints_.add_where_implied(windows, model, relaxation_.x, 1 + windows.count() / 4);
 }
 
-// Again while its answer takes more RAM than there is when something is recomputed.
+// Repeats while the solution exceeds RAM during a recomputation.
 WindowSearch::Relaxed WindowSearch::relax_with_ram(const StageWindows& windows, WindowModel& model,
                                                    long work) {
   const int rounds = p_.ops > kMostOpsOfDenseRows ? 2 : 20;
@@ -167,7 +167,7 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   options.solver = embedded(search_.options().solver);
   options.heuristics = search_.best_joules() == kInfinity;
   options.keep_going = [this](double, double) { return !search_.must_stop(); };
-  // What is left to show is that nothing beats what is known by more than the gap that was asked for.
+  // It suffices to prove that no plan is better than the best known by more than the requested gap.
   const double best = search_.best_joules();
   if (best < kInfinity) {
     const double target =
@@ -194,8 +194,7 @@ void WindowSearch::raise_bound(const WindowModel& model, double objective) {
                       std::max(0.0, objective - solver_tolerance(objective)) / model.scale);
 }
 
-// The relaxation's decisions as schedules, and everything in between: for each use, or once in the window, or
-// for some uses.
+// Tries the relaxation's decisions as schedules: taken for each use, once in the window, or for some uses.
 void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,
                                       std::set<int>& exact_stages) {
   const auto stop = [this] { return search_.must_stop(); };
@@ -213,7 +212,7 @@ void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowD
     search_.offer(*mended);
     if (!search_.done()) search_.offer(anneal(p_, *mended, {.evaluations = kEvaluationsPerAnswer}, stop));
   }
-  // Whichever plan leads: in the time of this MIP more breakpoints and the plans of their answers bring more.
+  // More breakpoints and the plans of their solutions are worth more than the time of this MIP.
   if (search_.done() || (search_.searches_synchronously() && search_.best_joules() < kInfinity)) return;
   search_.enter("restricted MIP");
   Columns columns{found_};

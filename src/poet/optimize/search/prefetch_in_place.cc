@@ -14,10 +14,10 @@
 namespace poet {
 namespace {
 
-/// Of every address, the step from which on nothing lies there that was taken before.
+/// For every address, the step from which it is free of earlier allocations.
 class FreeSince {
  public:
-  /// What lay in [begin, end) has left: never before what left earlier.
+  /// Frees [begin, end) from `step` on. Steps must not decrease from call to call.
   void set(std::int64_t begin, std::int64_t end, std::size_t step) {
     part_at(begin);
     part_at(end);
@@ -39,7 +39,7 @@ class FreeSince {
   std::map<std::int64_t, std::size_t> since_{{0, 0}};  // from this address to the next one
 };
 
-/// The steps of the plan in another order, by their places in it.
+/// Returns a new order of the plan's steps, as indices.
 using Order = std::vector<std::size_t>;
 
 Order with_page_ins_early(const Instance& instance, const Plan& plan, const Layout& layout) {
@@ -87,7 +87,7 @@ Plan in_order(const Instance& instance, const Plan& plan, const Order& order) {
   return canonicalize(instance, moved, Semantics::device);
 }
 
-/// What the steps in their order take, and where.
+/// Returns the layout of the steps in their new order.
 std::vector<Taken> taken_in_order(const PlacedPlan& placed, const Order& order) {
   std::vector<int> number(placed.plan.steps.size(), -1);
   int takings = 0;

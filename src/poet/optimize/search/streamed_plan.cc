@@ -13,8 +13,8 @@
 
 namespace poet {
 
-// A free of the stream makes compute wait for the value's page-out; after that, values leave as early as they
-// can.
+// A free of the stream makes compute wait for the value's page-out; then values are freed as early as
+// possible.
 Plan plan_in_place(const Instance& instance, const Stream& stream) {
   return canonicalize(instance, stream.plan, Semantics::device);
 }
@@ -39,7 +39,7 @@ Bytes greatest_load_of(const std::vector<Allocation>& allocations, std::size_t s
   return greatest;
 }
 
-// Of each step that takes RAM, its number among those.
+// Returns, per step that allocates, its number among those steps.
 std::vector<int> takings_of(const Plan& plan) {
   std::vector<int> number(plan.steps.size(), -1);
   int takings = 0;

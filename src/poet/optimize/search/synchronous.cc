@@ -17,16 +17,15 @@
 namespace poet {
 namespace {
 
-// Of a transfer's time, the part during which compute waits for it. Which guess is right shows only in the
-// plan.
+// Estimates of the share of a transfer's time during which compute waits. Only the plan shows which is right.
 constexpr double kLikelyWaiting = 0.3;
 constexpr std::array kWaiting = {0.0, kLikelyWaiting, 1.0};
-// Of the RAM budget, what a search leaves free: where RAM is full nothing can move beside compute.
+// Shares of the RAM budget that a search leaves free: if RAM is full, no transfer can overlap compute.
 constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
 constexpr long kEvaluationsPerOp = 250;
 constexpr long kMostEvaluations = 50'000;
 
-/// Plans of candidates; the best of those whose waits keep the limits.
+/// Converts candidates to plans; keeps the best within the limits.
 class BestPlan {
  public:
   BestPlan(const SolveRequest& request, const SolveOptions& options, const Stop& stop)
@@ -107,8 +106,8 @@ bool is_below_floor(const Problem& problem) {
   return std::any_of(needs.begin(), needs.end(), [&](std::int64_t need) { return need > problem.budget; });
 }
 
-/// Plans of streaming passes: the first one at once, and the best of some rounds. With an alignment, plans
-/// with addresses.
+/// Adds plans of streaming passes: the first one at once, then the best of some rounds. With an alignment,
+/// the plans have addresses.
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
   constexpr int kQuickRounds = 6;  // which may take more time than there is to find a plan at all
@@ -123,7 +122,7 @@ void search_streams(const Problem& problem, const Stop& stop, std::int64_t align
   if (streams.best() && !stop.cancelled()) plans.consider(problem, *streams.best());
 }
 
-/// The best candidate of greedy and local search.
+/// Returns the best candidate of greedy and local search.
 void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop, BestPlan& plans,
                        double part_of_effort = 1) {
   Search search(problem, options, stop);
@@ -142,7 +141,7 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
   if (improved || !considered) plans.consider(problem, search.incumbent());
 }
 
-/// The same in less RAM than there is, which the planner then has for transfers beside compute.
+/// Searches with less RAM than the budget; the planner uses the rest to overlap transfers with compute.
 void hold_back(const SolveRequest& request, const SolveOptions& options, double waiting, const Stop& stop,
                BestPlan& plans) {
   constexpr double kPartOfEffort = 0.3;
@@ -178,7 +177,7 @@ std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, con
     };
     search_streams(problem, part(kPartWithout), 0, plans);
     search_streams(problem, part(1), alignment, plans);
-    // Candidates of large problems take their time, and solve() looks for some.
+    // Candidates of large problems take long, and solve() searches for some.
     if (!is_large(problem) || plans.best() == nullptr) search_candidates(problem, quiet, stop, plans);
     if (!is_large(problem) && plans.energy() != before) best_waiting = waiting;
   }

@@ -10,9 +10,9 @@
 namespace poet {
 namespace {
 
-// Guesses at the part of a transfer's time during which compute waits for it.
+// Estimates of the share of a transfer's time during which compute waits.
 constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
-// Of one annealing.
+// Effort of one annealing.
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
 constexpr int kSeedsOfAnswer = 3;  // annealed in sequence, each from the last one's result

@@ -17,7 +17,7 @@
 namespace poet {
 namespace {
 
-// What Cbc and Clp call infinite.
+// Cbc and Clp treat larger values as infinite.
 constexpr double kHuge = 1e40;
 
 double coin_bound(double value) {
@@ -48,8 +48,7 @@ void load(Simplex& simplex, const Model& model) {
                       coin_bounds(model.row_upper).data());
 }
 
-// Counts simplex iterations, of all copies of the linear program that it is given to, since Clp copies its
-// handler along.
+// Counts simplex iterations of a linear program and all its copies, as Clp copies its handler.
 class IterationCount : public ClpEventHandler {
  public:
   struct Shared {
@@ -71,15 +70,15 @@ class IterationCount : public ClpEventHandler {
   Shared* shared_;
 };
 
-// Passes news on. Cbc clones its handlers, also into the trees of heuristics.
+// Reports incumbents, bounds and nodes. Cbc clones its handlers, also into the trees of heuristics.
 class Listener : public CbcEventHandler {
  public:
   struct Shared {
     Tell* tell;
     const Model* model;
-    double best = kInfinity;  // of Cbc's objectives; told
+    double best = kInfinity;  // the best objective reported
     double constant;
-    double relaxation;  // a bound that holds whatever Cbc says
+    double relaxation;  // a bound that does not depend on Cbc
     IterationCount::Shared* iterations;
     std::atomic<long> nodes = 0;
   };
@@ -94,7 +93,7 @@ class Listener : public CbcEventHandler {
       shared_->best = objective;
       shared_->tell->incumbent(*shared_->model, model->bestSolution());
     }
-    // Before the root is solved, and when the tree is empty, this is the incumbent's objective: no news.
+    // Before the root is solved, and when the tree is empty, this is the incumbent's objective, not a bound.
     const double bound = model->getBestPossibleObjValue();
     const bool is_bound = std::abs(bound) < kHuge && bound < objective;
     shared_->nodes = model->getNodeCount();
@@ -108,8 +107,8 @@ class Listener : public CbcEventHandler {
   Shared* shared_;
 };
 
-// The linear relaxation in the solver's process, as messages: status, objective, iterations, and at the
-// optimum x, reduced costs, and the cuts that are tight there.
+// Solves the linear relaxation in the child and sends messages: status, objective, iterations, and at an
+// optimum x, reduced costs and tight cuts.
 class LinearProgram {
  public:
   LinearProgram(const Model& model, const LpOptions& options, Parent& parent)
@@ -139,7 +138,7 @@ class LinearProgram {
   }
 
  private:
-  // A round that hardly raises the objective is seldom followed by a better one.
+  // After a round with hardly any rise, a better one is rare.
   void cut() {
     constexpr int kRounds = 60;
     constexpr int kIdle = 3;
@@ -215,7 +214,7 @@ class LinearProgram {
   Parent& parent_;
   ClpSimplex simplex_;
   IterationCount::Shared iterations_;
-  bool reached_ = false;  // an optimum, that of all rows so far or of fewer
+  bool reached_ = false;  // an optimum, with all rows so far or fewer
   std::vector<Linear> cuts_;
 };
 
@@ -249,11 +248,11 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
   if (options.node_limit >= 0) words.insert(words.end(), {"-maxNodes", std::to_string(options.node_limit)});
   if (options.cutoff < kInfinity)
     words.insert(words.end(), {"-cutoff", fmt::to_string(options.cutoff - model.cost_constant)});
-  // From 100 on: threads that work in lockstep, so that the result does not depend on who is first.
+  // Above 100, threads run in lockstep, which makes the result deterministic.
   constexpr int kLockstep = 100;
   if (options.threads > 1)
     words.insert(words.end(), {"-threads", std::to_string(kLockstep + std::min(options.threads, 99))});
-  words.insert(words.end(), {"-preprocess", "off", "-knapsack", "off"});  // prove what is not true
+  words.insert(words.end(), {"-preprocess", "off", "-knapsack", "off"});  // both prove false bounds
   if (!options.heuristics) words.insert(words.end(), {"-heuristicsOnOff", "off"});
   if (!options.probing) words.insert(words.end(), {"-probing", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
