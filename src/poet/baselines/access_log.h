@@ -1,7 +1,7 @@
 #pragma once
 
-// Who accesses what when, in a step that is never short of RAM and never waits: what Capuchin's measured
-// execution records once the swapping's own time is taken out.
+// The accesses of a step with unlimited RAM and no waiting: the records of Capuchin's measured execution
+// without the time of swapping.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ struct AccessLog {
   IdVector<OpId, double> end;
   IdVector<OpId, Bytes> ram;  // transient bytes while the op runs; workspace in device semantics only
   Bytes peak{};
-  IdVector<ValueId, std::vector<OpId>> accesses;  // the op that makes it, then its readers, in order
+  IdVector<ValueId, std::vector<OpId>> accesses;  // the op that computes it, then its readers, in order
 };
 
 /// O(ops + edges).

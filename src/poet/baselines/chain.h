@@ -3,14 +3,14 @@
 // A training graph as a chain of blocks, for the methods that are defined on chains only (revolve, rotor,
 // POFO).
 //
-// The forward pass is cut where exactly one forward value crosses from the ops before to the ops after. What
-// only backward ops read (pool indices, dropout masks, batch statistics) does not count, nor does data of the
-// step (targets, attention masks), which stays in RAM. The backward and update ops, whose order is fixed, are
-// divided into one contiguous run per block, last block first: an op that reads the interior of a block
-// belongs to it; one that reads only the value between two blocks, or gradients alone, stays with the later
-// block as long as it can. A block left without backward ops becomes part of the one before it, since nobody
-// would ever recompute it for its own sake: a convolution and its activation, where the activation's gradient
-// needs its result only, which the next block has as its input.
+// The forward pass is cut where exactly one forward value crosses from the ops before to the ops after.
+// Values read by backward ops only (pool indices, dropout masks, batch statistics) do not count, nor do
+// inputs of the step (targets, attention masks), which stay in RAM. The backward and update ops, whose order
+// is fixed, are divided into one contiguous run per block, last block first: an op that reads the interior of
+// a block belongs to it; one that reads only the value between two blocks, or gradients alone, stays with the
+// later block as long as it can. A block without backward ops is merged into the one before, as it would
+// never be recomputed for itself: for example an activation whose gradient needs only its result, the input
+// of the next block.
 
 #include <cstddef>
 #include <string>
@@ -22,10 +22,10 @@
 namespace poet {
 
 struct ChainBlock {
-  std::vector<OpId> forward;   // all its ops, in order: what computes it for the first time
-  std::vector<OpId> advance;   // of them, what computes `output` again
-  std::vector<OpId> record;    // of them, what computes `output` and `saved` again
-  std::vector<OpId> turn;      // of them, what computes again what `backward` reads
+  std::vector<OpId> forward;   // all ops, in order: the first computation
+  std::vector<OpId> advance;   // those that recompute `output`
+  std::vector<OpId> record;    // those that recompute `output` and `saved`
+  std::vector<OpId> turn;      // those that recompute the operands of `backward`
   std::vector<OpId> backward;  // backward and update ops, consecutive
   ValueId input;               // invalid: a first block that reads data of the step only, or nothing
   ValueId output;              // the next block's input; invalid: last block
@@ -39,20 +39,20 @@ struct Chain {
   std::vector<ValueId> pinned;     // data of the step that is no block's `input`: in RAM until its last use
   std::vector<ChainBlock> blocks;  // at least three
   std::size_t forward_ops = 0;     // of all blocks
-  std::string reason;              // why the graph is no chain, part of a sentence; empty when it is one
+  std::string reason;              // why the graph is no chain, part of a sentence; empty if it is one
 };
 
-/// `instance` must be verified. O(ops + values + edges).
+/// Returns the chain of a verified instance. O(ops + values + edges).
 [[nodiscard]] Chain chain_of(const Instance& instance, const Dataflow& flow);
 
-/// "on a chain of 8 blocks (of 66 forward ops)".
+/// Returns "on a chain of 8 blocks (of 66 forward ops)".
 [[nodiscard]] std::string chain_note(const Chain& chain);
 
-/// Every block recorded, then reversed: nothing is computed twice.
+/// Returns the order that records every block, then reverses it: nothing is recomputed.
 [[nodiscard]] std::vector<OpId> recording_order(const Chain& chain);
 
-/// The ops of a schedule of a chain in the order in which they run. A block's first computation runs all its
-/// ops, whatever it is for; a repetition leaves out ops whose results nobody reads.
+/// Builds the order of ops of a schedule of a chain. A block's first computation runs all its ops; a
+/// repetition omits ops whose results are not read.
 class ChainOrder {
  public:
   explicit ChainOrder(const Chain& chain)

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the blocks of a chain take: RAM as the verifier counts it when a plan gives back everything as early
-// as it can, and the cost of running them.
+// RAM and cost of a chain's blocks: RAM as counted by the verifier for a plan that frees everything as early
+// as possible.
 
 #include <array>
 #include <vector>

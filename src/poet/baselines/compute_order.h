@@ -1,6 +1,6 @@
 #pragma once
 
-// Plans of methods that page nothing.
+// Plans of methods without paging.
 
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace poet {
 
-/// The plan that computes `order`, first computations and repetitions, and keeps each result from its
-/// computation to its last use before the next one: what is kept follows from what is recomputed. The order
-/// must make every operand available. O(ops in order + edges).
+/// Returns the plan that computes `order`, first computations and repetitions, and keeps each result from its
+/// computation to its last use before the next one. The order must make every operand available. O(ops in
+/// order + edges).
 [[nodiscard]] Plan plan_of_order(const MethodRequest& request, const std::vector<OpId>& order);
 
 }  // namespace poet

@@ -1,15 +1,14 @@
 #pragma once
 
 // Dynamic tensor rematerialisation: Kirisame et al. 2021 (arXiv 2006.09616), an online method. The step runs
-// op by op; when an allocation does not fit, the resident value of the lowest score is evicted, and what is
-// missing when an op wants it is computed again, recursively. It knows costs and the graph so far, nothing of
-// the future. Its one parameter is the RAM budget, so there is one plan.
+// op by op; if an allocation does not fit, the resident value of the lowest score is evicted, and missing
+// operands of an op are recomputed recursively. It knows costs and the graph so far, but not the future. Its
+// only parameter is the RAM budget, so there is one plan.
 //
 // Where the paper leaves a choice, its simulator's is made (github.com/uwsampl/dtr-prototype, simrd, runtime
 // "V2 eager", which made the paper's figures):
 // - c0 is the op's running time, time is the simulated time of the computations so far. A value is accessed
-//   when it is first computed and whenever it is wanted as an operand, at the moment it is asked for;
-//   computing it again is no access.
+//   when it is first computed and whenever it is requested as an operand; recomputing it is no access.
 // - Eager eviction: the framework releases a value when the last first computation that reads it has run, and
 //   DTR evicts it at once. It stays recomputable: it may come back to recompute others, and is then evictable
 //   like any other.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Of the methods that are simulated step by step (DTR, Capuchin): how they end without a plan.
+// How methods that are simulated step by step (DTR, Capuchin) end without a plan.
 
 #include <string>
 

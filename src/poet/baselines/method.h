@@ -1,10 +1,9 @@
 #pragma once
 
-// What every method of this folder takes and gives. One file per method; methods() lists them.
+// The interface of all methods. One file per method; methods() lists them.
 //
-// A method proposes plans, it does not judge them: which of its plans hold the limits, and what they cost, is
-// the verifier's to say (study/run_method.h). So a paper's "try these parameters and keep the best" is a list
-// of plans here.
+// A method proposes plans; the verifier decides which are feasible and what they cost (study/run_method.h).
+// So a paper's "try these parameters and keep the best" is a list of plans here.
 
 #include <optional>
 #include <span>
@@ -25,23 +24,24 @@ struct MethodRequest {
   const Instance& instance;  // verified
   Limits limits;
   Semantics semantics = Semantics::device;
-  /// For methods that solve programs: gap, time limit, threads, solver. For all: progress and interruption,
-  /// both polled where a method takes long.
+  /// Gap, time limit, threads and solver of methods that solve programs; progress and interruption of all,
+  /// polled by long-running methods.
   SolveOptions options;
-  /// On a device: persistent values may live on storage. Methods that cannot do that keep them in RAM.
+  /// On a device: persistent values may be at home on storage. Methods that do not support that keep them in
+  /// RAM.
   bool choose_paged = false;
 };
 
 struct MethodAnswer {
-  std::vector<Plan> plans;      // canonical; most promising first where that is known
-  std::vector<ValueId> paged;   // they are plans of with_paged(instance, paged)
-  std::string reason;           // without plans: why; part of a sentence, "no ... fits"
-  bool treats_graph = true;     // false: the method is not defined for this graph or these rules
-  std::string note;             // what was made of the graph: "on a chain of 8 blocks"; or empty
-  std::optional<Joules> bound;  // of methods that prove one: no plan of their kind needs less energy
+  std::vector<Plan> plans;      // canonical; most promising first if known
+  std::vector<ValueId> paged;   // the plans are for with_paged(instance, paged)
+  std::string reason;           // why there is no plan; part of a sentence, "no ... fits"
+  bool treats_graph = true;     // false: the method is not defined for this graph or these semantics
+  std::string note;             // remark on the graph: "on a chain of 8 blocks"; may be empty
+  std::optional<Joules> bound;  // proven lower bound on the energy of plans of this kind, if any
 };
 
-/// Of a method that is not defined for the graph or the rules.
+/// Returns the answer of a method that is not defined for the graph or the semantics.
 [[nodiscard]] inline MethodAnswer not_defined(std::string reason) {
   MethodAnswer answer;
   answer.treats_graph = false;
@@ -56,16 +56,16 @@ struct Method {
   bool recomputes = false;
   bool pages = false;
   MethodAnswer (*run)(const MethodRequest& request) = nullptr;
-  bool pages_persistent = false;  // obeys MethodRequest::choose_paged
+  bool pages_persistent = false;  // supports MethodRequest::choose_paged
 };
 
-/// All methods, POET last, in the order in which tables show them.
+/// Returns all methods, POET last, in the order of tables.
 [[nodiscard]] std::span<const Method> methods();
 
-/// By name. Throws InputError that lists the known names.
+/// Returns a method by name. Throws InputError with the known names.
 [[nodiscard]] const Method& find_method(std::string_view name);
 
-/// Bytes that the budget leaves for what a schedule decides about: the budget less what is persistent.
+/// Returns the bytes that the budget leaves for transient values: the budget less persistent bytes.
 [[nodiscard]] inline Bytes transient_budget(const MethodRequest& request) {
   return transient_budget(request.instance.costs, request.limits);
 }

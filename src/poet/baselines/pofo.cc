@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "poet/baselines/chain_answer.h"
 #include "poet/baselines/compute_order.h"
 #include "poet/baselines/pofo_table.h"
 #include "poet/plan/canonical.h"
@@ -123,10 +124,8 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   if (!instance.costs.has_storage) return not_defined("there is no storage to offload to");
   const Dataflow flow = dataflow(instance.graph);
   const Chain chain = chain_of(instance, flow);
-  if (!chain.reason.empty()) return not_defined(chain.reason);
-
-  MethodAnswer answer;
-  answer.note = chain_note(chain);
+  MethodAnswer answer = answer_on(chain);
+  if (!answer.treats_graph) return answer;
   const std::vector<BlockMemory> memory = in_seconds(chain_memory(instance, flow, chain, request.semantics));
   const Bytes budget = transient_budget(request);
   const RotorTable times(chain, memory, budget);

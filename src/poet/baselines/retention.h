@@ -1,6 +1,6 @@
 #pragma once
 
-// From what is kept to a schedule: recomputation methods that decide which values stay in RAM.
+// Schedules of recomputation methods that decide which values are retained in RAM.
 
 #include <functional>
 
@@ -10,13 +10,15 @@
 
 namespace poet {
 
-/// Whether the method wants the value in RAM at the start of the stage. Asked of values that exist by then.
+/// Returns whether the method retains the value at the start of the stage. Called for values that exist by
+/// then.
 using KeepRule = std::function<bool(OpId stage, ValueId value)>;
 
-/// The cheapest recomputation for given retention (Checkmate, arXiv 1910.02653, section 4.3: R from S). The
-/// last stage first: what the next stage retains, or an op of this one reads, must have been kept, or is
-/// recomputed here, operands included. Values that nothing needs any more are not kept; values that cannot be
-/// recomputed are, whatever the rule says. Nothing is paged. O(stages * (ops + edges)).
+/// Returns the cheapest recomputation for given retention (Checkmate, arXiv 1910.02653, section 4.3: R from
+/// S). Backwards from the last stage: values that the next stage retains, or an op of this one reads, are
+/// retained or else recomputed here with their operands. Values that are not needed any more are not
+/// retained; values that cannot be recomputed are, regardless of the rule. Nothing is paged. O(stages * (ops
+/// + edges)).
 [[nodiscard]] Schedule schedule_of_retention(const Instance& instance, const Dataflow& flow,
                                              const KeepRule& keep);
 

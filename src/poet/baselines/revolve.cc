@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "poet/baselines/chain_answer.h"
 #include "poet/baselines/compute_order.h"
 
 namespace poet {
@@ -86,9 +87,8 @@ std::vector<OpId> revolve_order(const Chain& chain, std::size_t snapshots) {
 MethodAnswer revolve(const MethodRequest& request) {
   const Dataflow flow = dataflow(request.instance.graph);
   const Chain chain = chain_of(request.instance, flow);
-  if (!chain.reason.empty()) return not_defined(chain.reason);
-  MethodAnswer answer;
-  answer.note = chain_note(chain);
+  MethodAnswer answer = answer_on(chain);
+  if (!answer.treats_graph) return answer;
   std::vector<OpId> last;
   for (std::size_t snapshots = chain.blocks.size(); snapshots > 0; --snapshots) {
     std::vector<OpId> order = revolve_order(chain, snapshots);

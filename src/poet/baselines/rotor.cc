@@ -4,6 +4,7 @@
 
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"
+#include "poet/baselines/chain_answer.h"
 #include "poet/baselines/compute_order.h"
 
 namespace poet {
@@ -160,9 +161,8 @@ void RotorTable::emit(int held, std::size_t first, std::size_t last, bool kept, 
 MethodAnswer rotor(const MethodRequest& request) {
   const Dataflow flow = dataflow(request.instance.graph);
   const Chain chain = chain_of(request.instance, flow);
-  if (!chain.reason.empty()) return not_defined(chain.reason);
-  MethodAnswer answer;
-  answer.note = chain_note(chain);
+  MethodAnswer answer = answer_on(chain);
+  if (!answer.treats_graph) return answer;
   const std::vector<BlockMemory> memory = chain_memory(request.instance, flow, chain, request.semantics);
   const RotorTable table(chain, memory, transient_budget(request));
   if (table.cost(Bytes(), 0, chain.blocks.size() - 1, false) == kInfinity) {

@@ -4,7 +4,8 @@
 
 namespace poet {
 
-/// compile()'s plan, without addresses. Without one the reason says whether there is none or none was found.
+/// Returns the plan of compile() without addresses. If there is none, the reason says whether the problem is
+/// infeasible or no plan was found.
 [[nodiscard]] MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& options,
                                        bool choose_paged = false);
 

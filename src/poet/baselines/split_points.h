@@ -1,6 +1,6 @@
 #pragma once
 
-// Where Chen et al. may cut the forward pass.
+// The points at which Chen et al. may cut the forward pass.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace poet {
 
-/// Ops before the first backward one: the forward pass, with inputs, loss and updates of running statistics.
+/// Returns the number of ops before the first backward op: the forward pass with inputs, loss and updates of
+/// running statistics.
 [[nodiscard]] std::int32_t forward_ops(const Graph& graph);
 
 /// Forward ops that a method which recomputes forward values may choose from, in order: those that can be

@@ -1,6 +1,6 @@
 #pragma once
 
-// The image of a board's storage: what a run starts from, and what it leaves.
+// The image of a board's storage: the initial and final state of a run.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,7 +27,7 @@ struct CardOptions {
   std::function<void(std::uint64_t blocks)> progress{};
 };
 
-/// Blocks of 512 bytes that an image needs with so many samples.
+/// Returns the blocks of 512 bytes that an image with `samples` samples needs.
 [[nodiscard]] std::uint64_t card_blocks(const Program& program, std::int64_t samples);
 
 /// Blocks of the file: at least 64 KiB, whole ones, or the next power of two.
@@ -38,7 +38,7 @@ struct CardOptions {
 void write_card(const std::filesystem::path& file, const Graph& graph, const Program& program,
                 const Contents& first, const runtime::Dataset& data, const CardOptions& options);
 
-/// What a run has left after its last complete step.
+/// The state of a run after its last complete step.
 struct CardState {
   std::uint32_t step = 0;
   float loss = 0;
@@ -48,13 +48,13 @@ struct CardState {
   IdVector<ValueId, std::vector<std::byte>> contents;  // of persistent values; of others empty
 };
 
-/// What the image's firmware was made with. Throws InputError for a file that is no image.
+/// Returns the settings of the image's firmware. Throws InputError for a file that is no image.
 [[nodiscard]] OptimizerSettings optimizer_of_card(const std::filesystem::path& file);
 
-/// Whether firmware of this program trains on it. Throws InputError for a file that is no image.
+/// Returns whether the image is for firmware of this program. Throws InputError for a file that is no image.
 [[nodiscard]] bool is_card_of(const std::filesystem::path& file, const Program& program);
 
-/// Has training go on until step `steps` (0: until the power goes). Throws InputError as read_card().
+/// Sets the step at which training ends (0: never). Throws InputError as read_card().
 void set_steps(const std::filesystem::path& file, const Program& program, std::uint32_t steps);
 
 /// Throws InputError for a file that is no image, one for another plan, and naming the tensor where a page is

@@ -1,6 +1,6 @@
 #pragma once
 
-// A folder that appears as a whole or not at all.
+// Writes a folder atomically.
 
 #include <filesystem>
 

@@ -28,17 +28,17 @@ struct Board {
   }
 };
 
-/// Those with a folder in firmware/boards, by name.
+/// Returns the boards with a folder in firmware/boards, sorted by name.
 [[nodiscard]] const std::vector<Board>& boards();
-/// The board with as much RAM as asked for. Throws InputError unless that is a power of two (as the MPU's
-/// window is) that the board or its emulator has.
+/// Returns the board with this much RAM. Throws InputError unless it is a power of two (as the MPU's window
+/// is) that the board or its emulator has.
 [[nodiscard]] Board with_ram(const Board& board, std::int64_t ram_bytes);
-/// Throws InputError naming the ones that there are.
+/// Returns a board by name. Throws InputError with the known names.
 [[nodiscard]] const Board& board(const std::string& name);
 
 struct Memory;
 
-/// What README.md says of a plan.
+/// The plan's description in README.md.
 struct Description {
   std::string plan;       // the file's name
   std::string network;    // ops, parameters

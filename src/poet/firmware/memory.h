@@ -1,7 +1,7 @@
 #pragma once
 
-// What firmware takes of a board's RAM and flash: stated before anything is compiled, from the table
-// data/firmware_memory.json, which tools/firmware_memory.py has made with a compiler.
+// The RAM and flash that firmware needs, known before it is compiled: from the table
+// data/firmware_memory.json, which tools/firmware_memory.py made with a compiler.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ struct PlanArrays {
 /// counted under an emulator. Without what moves bytes over SPI. O(steps).
 [[nodiscard]] std::int64_t instructions_per_step(const PlanFile& file, const Program& program);
 
-/// Throws InputError where the board has less RAM or flash, with the numbers and the way out.
+/// Throws InputError with the numbers and alternatives if the board has less RAM or flash.
 void check_fits(const Memory& memory, const Board& board);
 
 }  // namespace poet::firmware

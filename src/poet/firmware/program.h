@@ -1,7 +1,7 @@
 #pragma once
 
-// A plan as what a board goes through: a stream of instructions (firmware/engine/poet_engine.h) with
-// addresses in RAM and places on the storage, and the shapes that kernels get.
+// A plan as the program of a board: a stream of instructions (firmware/engine/poet_engine.h) with addresses
+// in RAM and on storage, and the shapes of kernels.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace poet::firmware {
 
 inline constexpr std::int64_t kUnit = 4;  // bytes: of an address, and of what a transfer counts
 
-/// Where a value's pages lie on the storage, in blocks of 512 bytes.
+/// The pages of a value on storage, in blocks of 512 bytes.
 struct Page {
   ValueId value;
   std::uint32_t first = 0;   // block

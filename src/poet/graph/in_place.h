@@ -1,6 +1,6 @@
 #pragma once
 
-// Which operators may write their result over an operand.
+// Operators that may write their result over an operand.
 
 #include <vector>
 
@@ -8,10 +8,10 @@
 
 namespace poet {
 
-/// Positions in op.inputs over which the op's first output may be written, element by element, by an operator
-/// that reads an element (or a row, for softmax) before it writes it: the same shape, strides and element
-/// type, no other operand that sees the same storage in another way, and an operator of that sort
-/// (OperatorSchema::in_place). That the operand is dead by then is the caller's business. O(inputs).
+/// Returns the positions in op.inputs over which the op's first output may be written: inputs with its shape,
+/// strides and element type and no other operand that views the same storage differently, if the operator
+/// reads each element (or row, for softmax) before it writes it (OperatorSchema::in_place). The caller must
+/// check that the operand is not used later. O(inputs).
 [[nodiscard]] std::vector<std::size_t> overwritable_inputs(const Graph& graph, const Op& op);
 
 }  // namespace poet

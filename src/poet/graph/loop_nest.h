@@ -1,8 +1,7 @@
 #pragma once
 
-// Going through several tensors at once, element by element, whatever their strides: axes are put in the
-// order of the first operand's storage and joined where all operands allow it, so that the inner loop is long
-// and mostly contiguous.
+// Iterates over several tensors with any strides element by element: axes are sorted by the first operand's
+// storage order and merged where all operands allow it, so that the inner loop is long and mostly contiguous.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +16,7 @@ namespace poet {
 
 constexpr std::size_t kMaxRank = 16;
 
-/// Runs of `count` elements, operand r stepping by step[r], at the places that the outer axes count through.
+/// Runs of `count` elements, in which operand r advances by step[r], at the positions of the outer axes.
 template <std::size_t R>
 struct LoopNest {
   std::int64_t count = 1;
@@ -33,7 +32,7 @@ struct LoopAxis {
   std::array<std::int64_t, R> stride{};
 };
 
-/// From axes in any order. Throws InputError where more than kMaxRank of them cannot be joined.
+/// Makes a nest of axes in any order. Throws InputError if more than kMaxRank of them cannot be merged.
 template <std::size_t R>
 [[nodiscard]] LoopNest<R> make_loop_nest(std::vector<LoopAxis<R>> axes) {
   std::erase_if(axes, [](const LoopAxis<R>& a) { return a.size == 1; });
@@ -66,7 +65,7 @@ template <std::size_t R>
   return nest;
 }
 
-/// The strides of an operand that is stretched to `whole` (aligned at the last axis), 0 where it is.
+/// Returns the strides of an operand broadcast to `whole` (aligned at the last axis), 0 along stretched axes.
 [[nodiscard]] inline Shape stretched_strides(const Value& operand, const Shape& whole) {
   Shape strides(whole.size(), 0);
   const Shape own = strides_of(operand);
@@ -77,7 +76,7 @@ template <std::size_t R>
   return strides;
 }
 
-/// Axes of `whole` with these strides per operand.
+/// Returns the axes of `whole` with these strides per operand.
 template <std::size_t R>
 [[nodiscard]] std::vector<LoopAxis<R>> loop_axes(const Shape& whole, const std::array<Shape, R>& strides) {
   std::vector<LoopAxis<R>> axes(whole.size());

@@ -1,10 +1,10 @@
 #pragma once
 
 // The forward operators of docs/operators.md, one function each, which adds an op to a GraphBuilder and
-// returns what the op writes: each infers the shapes of what it writes, checks what it reads, and creates the
-// parameters that the operator needs, named as PyTorch names them ("layer1.0.conv1.weight" for the op
-// "layer1.0.conv1"). Throws InputError naming the op when shapes or element types do not fit the operator or
-// a size overflows; a builder on which one has thrown is good for nothing but destruction. Each is O(rank).
+// returns its results: it checks the operands, infers the shapes of the results, and creates the parameters
+// of the operator with the names of PyTorch ("layer1.0.conv1.weight" for the op "layer1.0.conv1"). Throws
+// InputError naming the op if shapes or element types do not fit the operator or a size overflows; the
+// builder can then only be destroyed. Each is O(rank).
 
 #include "poet/graph/nn/elementwise.h"  // IWYU pragma: export
 #include "poet/graph/nn/gather.h"       // IWYU pragma: export

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors that exist in parts only (Value::part), seen as the whole.
+// Whole tensors of values that are parts (Value::part).
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace poet {
 
-/// A tensor that a graph has, whole or in parts.
+/// A tensor of a graph, whole or in parts.
 struct Tensor {
   std::string name;
   DType dtype = DType::float32;
@@ -19,41 +19,41 @@ struct Tensor {
   std::vector<ValueId> values;  // its parts, or itself: at_home()
 };
 
-/// What a persistent value is where it is at home: of rows (Value::rows) the table, cut along its columns as
-/// they are; any other as it is.
+/// Returns the value at home: for rows (Value::rows) the table, cut along its columns like the rows;
+/// otherwise the value itself.
 [[nodiscard]] Value at_home(const Value& value);
 
-/// Parts of the same columns share a table: whether the value stands for its home.
+/// Returns whether the value stands for its home: parts with the same columns share a table.
 [[nodiscard]] inline bool stands_for_home(const Value& value) {
   return !value.rows || !value.part || value.part->begin[0] == 0;
 }
 
-/// A table of which rows are transferred by index.
+/// A table whose rows are transferred by index.
 struct IndexedTable {
   std::string name;
-  std::string indices;     // the input that names rows
+  std::string indices;     // the input with the indices
   Bytes bytes{};           // of the table
   std::int64_t rows = 0;   // of it
-  std::int64_t named = 0;  // at most, by a step
+  std::int64_t named = 0;  // indices per step
   Bytes row{};
   bool updated = false;
-  std::vector<ValueId> values;  // with rows of it
+  std::vector<ValueId> values;  // that hold its rows
 };
 
-/// In the order of their first values. O(ops + values).
+/// Returns the indexed tables in the order of their first values. O(ops + values).
 [[nodiscard]] std::vector<IndexedTable> indexed_tables(const Graph& graph);
 
-/// Those that keep their contents across steps, in the order of their first values. O(values log values).
+/// Returns the persistent tensors in the order of their first values. O(values log values).
 [[nodiscard]] std::vector<Tensor> persistent_tensors(const Graph& graph);
 
-/// Whether the value has the tensor's first element: one value of each tensor does.
+/// Returns whether the value has the tensor's first element, as exactly one value of each tensor does.
 [[nodiscard]] inline bool begins_tensor(const Value& value) {
   return !value.part ||
          std::all_of(value.part->begin.begin(), value.part->begin.end(), [](auto i) { return i == 0; });
 }
 
-/// Calls f(first element in the tensor, first in the value, number of elements) for all runs of neighbours
-/// that a row-major value has of its tensor, in order: one run for a value that is no part.
+/// Calls f(first element in the tensor, first in the value, number of elements) for all contiguous runs of a
+/// row-major value in its tensor, in order: a single run if the value is no part.
 template <class F>
 void for_each_run_of_part(const Value& value, const F& f) {
   const std::int64_t count = element_count(value.shape);

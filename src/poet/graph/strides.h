@@ -1,8 +1,8 @@
 #pragma once
 
-// Views: how a tensor lies in its storage. A view shows every element of its storage exactly once, in another
-// shape or another order of axes (no slices, no broadcasts), so a gradient of a view is the same view of a
-// gradient.
+// Views: the layout of a tensor in its storage. A view shows every element of its storage exactly once, in
+// another shape or another order of axes (no slices, no broadcasts), so a gradient of a view is the same view
+// of a gradient.
 
 #include <string>
 #include <vector>
@@ -23,17 +23,17 @@ struct StridedShape {
 
 [[nodiscard]] StridedShape strided_shape(const Value& value);
 
-/// The strides of a row-major tensor. Throws InputError unless every dimension is positive and their product
-/// fits.
+/// Returns the strides of a row-major tensor. Throws InputError unless every dimension is positive and their
+/// product does not overflow.
 [[nodiscard]] Shape row_major_strides(const Shape& shape);
 
-/// The strides of a value, spelled out.
+/// Returns the explicit strides of a value.
 [[nodiscard]] inline Shape strides_of(const Value& value) {
   return value.strides.empty() ? row_major_strides(value.shape) : value.strides;
 }
 
-/// The same elements in the same order, seen in another shape. Throws InputError unless `from` is row-major
-/// and has as many elements as `shape`.
+/// Returns the layout of the same elements in the same order with another shape. Throws InputError unless
+/// `from` is row-major and has as many elements as `shape`.
 [[nodiscard]] StridedShape reshaped(const StridedShape& from, const Shape& shape);
 
 /// Axis i of the result is axis `axes[i]` of `from`. Throws InputError unless `axes` is a permutation.

@@ -233,58 +233,94 @@ class Figure {
     plot(series, "parameters");
   }
 
-  void memory_panel() {
-    const double budget = static_cast<double>(file_.limits.ram_budget.value());
-    const double peak = static_cast<double>(std::max(history_.peak, Bytes(1)).value());
+  struct MemoryAxis {
+    double budget = 0, persistent = 0;
+    double base = 0, top = 0;  // of the axis
+    bool far = false;          // the budget is far above it
+    bool is_cut = false;       // it begins above 0
+    Unit unit;
+  };
+
+  [[nodiscard]] MemoryAxis memory_axis(double peak) const {
+    MemoryAxis axis;
+    axis.budget = static_cast<double>(file_.limits.ram_budget.value());
+    axis.persistent = static_cast<double>(instance_.costs.persistent.value());
     // A budget far above what is used would press everything else to the ground.
-    const bool far = budget > 3 * peak;
-    const double persistent = static_cast<double>(instance_.costs.persistent.value());
-    const double highest = far ? peak : std::max(peak, budget);
+    axis.far = axis.budget > 3 * peak;
+    const double highest = axis.far ? peak : std::max(peak, axis.budget);
     // Where most of RAM never changes, the axis begins a little below that.
-    const bool starts_higher = persistent > highest / 2 && persistent < 0.999 * highest;
-    const double base = starts_higher ? std::max(0.0, persistent - 0.15 * (highest - persistent)) : 0;
-    const double top = highest + 0.06 * (highest - base);
-    const Unit unit = byte_unit_for(top);
-    std::string path;
+    axis.is_cut = axis.persistent > highest / 2 && axis.persistent < 0.999 * highest;
+    axis.base = axis.is_cut ? std::max(0.0, axis.persistent - 0.15 * (highest - axis.persistent)) : 0;
+    axis.top = highest + 0.06 * (highest - axis.base);
+    axis.unit = byte_unit_for(axis.top);
+    return axis;
+  }
+
+  [[nodiscard]] std::string ram_rows(const MemoryAxis& axis) const {
+    std::string rows;
     const auto add = [&](double where, Bytes ram) {
-      path += fmt::format("{:.8g} {:.8g}\n", where, static_cast<double>(ram.value()) / unit.size);
+      rows += fmt::format("{:.8g} {:.8g}\n", where, static_cast<double>(ram.value()) / axis.unit.size);
     };
     for (std::size_t step = 0; step < history_.steps; ++step) {
       add(x(scale_.begin(step)), picture_.trace.ram[step]);
       add(x(scale_.end(step)), picture_.trace.ram[step]);
     }
     if (history_.steps > 0) add(x(scale_.length()), picture_.trace.ram[history_.steps - 1]);
-    std::string loaded;  // on top of what is resident
+    return rows;
+  }
+
+  /// Parameters from storage, on top of what is resident.
+  [[nodiscard]] std::string loaded_rows(const MemoryAxis& axis) const {
+    std::string rows;
     for (std::size_t step = 0; step < history_.steps && !flow_.paged.empty(); ++step) {
       const Bytes height = instance_.costs.persistent + history_.loaded[step];
       for (const double where : {scale_.begin(step), scale_.end(step)})
-        loaded += fmt::format("{:.8g} {:.8g}\n", x(where), static_cast<double>(height.value()) / unit.size);
+        rows +=
+            fmt::format("{:.8g} {:.8g}\n", x(where), static_cast<double>(height.value()) / axis.unit.size);
     }
-    const bool over = peak > budget;
-    std::string excess;
+    return rows;
+  }
+
+  /// Outlines of the steps over the budget.
+  [[nodiscard]] std::string excess_rows(const MemoryAxis& axis) const {
+    std::string rows;
     for (std::size_t step = 0; step < history_.steps; ++step) {
       const double height = static_cast<double>(picture_.trace.ram[step].value());
-      if (height <= budget) continue;
-      excess +=
-          fmt::format("{0:.8g} {2:.8g}\n{0:.8g} {3:.8g}\n{1:.8g} {3:.8g}\n{1:.8g} {2:.8g}\n\n",
-                      x(scale_.begin(step)), x(scale_.end(step)), budget / unit.size, height / unit.size);
+      if (height <= axis.budget) continue;
+      rows += fmt::format("{0:.8g} {2:.8g}\n{0:.8g} {3:.8g}\n{1:.8g} {3:.8g}\n{1:.8g} {2:.8g}\n\n",
+                          x(scale_.begin(step)), x(scale_.end(step)), axis.budget / axis.unit.size,
+                          height / axis.unit.size);
     }
+    return rows;
+  }
 
+  [[nodiscard]] std::vector<LegendEntry> memory_legend(const MemoryAxis& axis, bool is_over,
+                                                       bool has_loads) const {
     std::vector<LegendEntry> legend = {{kSky, "in RAM"}};
-    if (over) legend.push_back({kVermilion, "over the budget"});
-    if (!loaded.empty()) legend.push_back({kLavender, "parameters from storage"});
-    if (persistent > 0)
+    if (is_over) legend.push_back({kVermilion, "over the budget"});
+    if (has_loads) legend.push_back({kLavender, "parameters from storage"});
+    if (axis.persistent > 0)
       legend.push_back(
-          {kGrey, (paged() ? "resident" : "persistent") + std::string(starts_higher ? ", axis cut" : "")});
+          {kGrey, (paged() ? "resident" : "persistent") + std::string(axis.is_cut ? ", axis cut" : "")});
     legend.push_back(
-        {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (far ? ", far above" : ""), true});
-    next_panel(legend, 82);
-    page_.y_range(base / unit.size, top / unit.size);
-    page_.y_name(fmt::format("RAM ({})", unit.name));
-    if (!path.empty()) {
-      page_.data("ram", path);
+        {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (axis.far ? ", far above" : ""), true});
+    return legend;
+  }
+
+  void memory_panel() {
+    const double peak = static_cast<double>(std::max(history_.peak, Bytes(1)).value());
+    const MemoryAxis axis = memory_axis(peak);
+    const double base = axis.base / axis.unit.size;
+    const std::string ram = ram_rows(axis);
+    const std::string loaded = loaded_rows(axis);
+    const std::string excess = excess_rows(axis);
+    next_panel(memory_legend(axis, peak > axis.budget, !loaded.empty()), 82);
+    page_.y_range(base, axis.top / axis.unit.size);
+    page_.y_name(fmt::format("RAM ({})", axis.unit.name));
+    if (!ram.empty()) {
+      page_.data("ram", ram);
       page_.plot(fmt::format("$ram using 1:2 with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'in RAM'",
-                             base / unit.size, kSky));
+                             base, kSky));
       // Lines as well, for what takes next to no time.
       page_.plot(fmt::format("$ram using 1:2 with lines lw {:.4g} lc rgb '{}' notitle", page_.line_width(0.6),
                              kSky));
@@ -294,21 +330,21 @@ class Figure {
       page_.plot(
           fmt::format("$loaded using 1:2 with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'parameters "
                       "from storage'",
-                      base / unit.size, kLavender));
+                      base, kLavender));
     }
     if (!excess.empty()) {
       page_.data("over", excess);
       page_.plot(fmt::format(
           "$ram using 1:2 with filledcurves above y1={:.8g} fs solid lc rgb '{}' title 'over the budget'",
-          budget / unit.size, kVermilion));
+          axis.budget / axis.unit.size, kVermilion));
       page_.plot(fmt::format("$over using 1:2 with lines lw {:.4g} lc rgb '{}' notitle",
                              page_.line_width(0.9), kVermilion));
     }
-    if (persistent > 0) {
+    if (axis.persistent > 0) {
       page_.plot(fmt::format("{:.8g} with filledcurves y1={:.8g} fs solid lc rgb '{}' title 'persistent'",
-                             persistent / unit.size, base / unit.size, kGrey));
+                             axis.persistent / axis.unit.size, base, kGrey));
     }
-    page_.level(budget / unit.size, "budget");
+    page_.level(axis.budget / axis.unit.size, "budget");
   }
 
   void arena_panel() {

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the rules of operators and the makers of kernels read of an op that fits its operator's schema. It
-// points into the graph and lives only as long as it is asked; a kernel copies what it needs. What is not
-// there is a mistake of ours: check_operands() has seen the op (InternalError).
+// Access to an op that fits its operator's schema, for the rules of operators and the makers of kernels. It
+// refers to the graph; kernels copy the data that they need. Missing operands or attributes are an
+// InternalError, as check_operands() has checked the op.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ class OpReader {
   OpReader(const Graph& graph, OpId id) : graph_(graph), id_(id), op_(graph.ops[id]) {}
 
   [[nodiscard]] const Op& op() const { return op_; }
-  /// Without accumulators, which come behind them.
+  /// Without the accumulators behind them.
   [[nodiscard]] std::size_t inputs() const { return op_.inputs.size() - accumulated().size(); }
   [[nodiscard]] std::size_t outputs() const { return op_.outputs.size(); }
   [[nodiscard]] const Value& value(ValueId v) const { return graph_.values[v]; }
@@ -44,11 +44,11 @@ class OpReader {
     return get<std::vector<Index>>(name);
   }
 
-  /// The outputs that go on from an accumulator.
+  /// Returns the outputs that accumulate.
   [[nodiscard]] std::vector<Index> accumulated() const {
     return has("accumulate") ? list("accumulate") : std::vector<Index>();
   }
-  /// The input that output `i` goes on from; -1: none.
+  /// Returns the position of the accumulator of output `i`; -1: none.
   [[nodiscard]] int accumulator(std::size_t i) const {
     const std::vector<Index> outputs = accumulated();
     const auto found = std::find(outputs.begin(), outputs.end(), static_cast<Index>(i));
@@ -56,8 +56,8 @@ class OpReader {
                                   : static_cast<int>(inputs()) + static_cast<int>(found - outputs.begin());
   }
 
-  /// Which output is the gradient of forward input `position`; -1: none. `all`: the positions when no
-  /// attribute `gradients` says otherwise.
+  /// Returns the output that is the gradient of forward input `position`; -1: none. `all` are the positions
+  /// if there is no attribute `gradients`.
   [[nodiscard]] int gradient(Index position, const std::vector<Index>& all) const {
     const std::vector<Index>& positions = has("gradients") ? list("gradients") : all;
     const auto found = std::find(positions.begin(), positions.end(), position);

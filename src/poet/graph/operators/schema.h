@@ -1,7 +1,7 @@
 #pragma once
 
-// What every kind of operator is: one entry per kind, one file per family beside this one. The graph's check,
-// the gradients, the costs, the kernels and docs/operators.md read it.
+// The schemas of operators: one entry per kind, one file per family in this folder. Used by graph
+// verification, gradients, costs, kernels and docs/operators.md.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace operators {
 class Checker;
 }
 
-/// A size along an axis: `factor` times the size that `label` stands for, divided by the op's attribute
-/// `divisor` where there is one. Without a label: `factor` itself.
+/// A size along an axis: `factor` times the size of `label`, divided by the op's attribute `divisor`, if any.
+/// Without a label: `factor` itself.
 struct AxisSpec {
   enum class Sort { size, attribute, shared, free };
   Sort sort = Sort::size;

@@ -1,6 +1,7 @@
 #include "poet/plan/timing/slot_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "poet/base/numbers.h"
 #include "poet/graph/dataflow.h"
@@ -8,82 +9,122 @@
 
 namespace poet {
 
-SlotPlan slot_plan_of(const Instance& instance, const Plan& plan, const Timeline& line,
-                      std::int64_t capacity) {
-  const Dataflow flow = dataflow(instance.graph);
-  struct SlotInterval {
+namespace {
+
+/// Divides a plan's steps into slots, one step after the other.
+class Slotting {
+ public:
+  explicit Slotting(std::size_t values) : intervals_(values) {}
+
+  [[nodiscard]] SlotPlan& slotted() { return slotted_; }
+
+  void page_out(const Step& step) {
+    const int slot = current();
+    Interval& live = intervals_[step.value];
+    live.page_out = static_cast<int>(slotted_.transfers.size());
+    slotted_.transfers.push_back({step, slot, live.paged_in ? slot : live.begin, slot, 0, live.page_in});
+    use_page_in(live, slot);
+  }
+
+  void page_in(const Step& step) {
+    const int slot = current();
+    Interval& live = intervals_[step.value];
+    const int freed = live.freed;
+    if (freed == slot && live.freed_late) slotted_.exact = false;
+    live = {slot, freed, slot, -1, static_cast<int>(slotted_.transfers.size()), true, true, false};
+    // After the free, which may wait for a transfer in its slot.
+    slotted_.transfers.push_back({step, slot, std::min(freed + 1, slot), slot});
+  }
+
+  void free(const Step& step) {
+    const int slot = current();
+    Interval& live = intervals_[step.value];
+    if (live.page_out >= 0) slotted_.transfers[at(live.page_out)].latest = slot;
+    if (live.page_in >= 0) slotted_.exact = false;  // in vain
+    slotted_.releases.push_back({step, slot, live.last_use, live.page_out});
+    const bool late = live.page_out >= 0 && slotted_.transfers[at(live.page_out)].slot == slot;
+    live = {};
+    live.freed = slot;
+    live.freed_late = late;
+  }
+
+  /// `overwritten`: the operand for whose page-out the computation has to wait; invalid: none.
+  void compute(const Step& step, const Dataflow& flow, ValueId overwritten) {
+    const int slot = current();
+    slotted_.overwritten.push_back(overwritten);
+    for (const ValueId v : flow.reads[step.op]) {
+      intervals_[v].last_use = slot + 1;
+      use_page_in(intervals_[v], slot);
+    }
+    for (const ValueId v : flow.writes[step.op]) {
+      Interval& live = intervals_[v];
+      if (!live.in_ram) live = {slot + 1, live.freed, slot + 1, -1, -1, true, false, false};
+      live.last_use = slot + 1;
+    }
+    slotted_.computations.push_back(step);
+  }
+
+  [[nodiscard]] bool is_paged_out(ValueId v) const { return intervals_[v].page_out >= 0; }
+
+ private:
+  struct Interval {
     int begin = 0;      // slot
     int freed = 0;      // slot of the last free
     int last_use = 0;   // slot after it
     int page_out = -1;  // transfers
-    int page_in = -1;   // that nobody has used yet
+    int page_in = -1;   // not used yet
     bool in_ram = false;
     bool paged_in = false;
     bool freed_late = false;  // the last free is for a page-out of its own slot
   };
-  IdVector<ValueId, SlotInterval> intervals(instance.graph.values.size());
-  SlotPlan slotted;
+
+  [[nodiscard]] int current() const { return static_cast<int>(slotted_.computations.size()); }
+
+  void use_page_in(Interval& live, int slot) {
+    if (live.page_in >= 0) slotted_.transfers[at(live.page_in)].latest = slot;
+    live.page_in = -1;
+  }
+
+  IdVector<ValueId, Interval> intervals_;
+  SlotPlan slotted_;
+};
+
+}  // namespace
+
+SlotPlan slot_plan_of(const Instance& instance, const Plan& plan, const Timeline& line,
+                      std::int64_t capacity) {
+  const Dataflow flow = dataflow(instance.graph);
+  Slotting slotting(instance.graph.values.size());
   Machine machine(instance, flow, Semantics::device);
   const bool waits = has_waits(instance, Semantics::device);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    const int slot = static_cast<int>(slotted.computations.size());
     for (const ValueId v : machine.awaited_by(step)) machine.take({StepKind::wait, OpId(), v});
     switch (step.kind) {
-      case StepKind::page_out: {
-        SlotInterval& live = intervals[step.value];
-        live.page_out = static_cast<int>(slotted.transfers.size());
-        slotted.transfers.push_back({step, slot, live.paged_in ? slot : live.begin, slot, 0, live.page_in});
-        if (live.page_in >= 0) slotted.transfers[at(live.page_in)].latest = slot;
-        live.page_in = -1;
+      case StepKind::page_out:
+        slotting.page_out(step);
         break;
-      }
-      case StepKind::page_in: {
-        SlotInterval& live = intervals[step.value];
-        const int freed = live.freed;
-        if (freed == slot && live.freed_late) slotted.exact = false;
-        live = {slot, freed, slot, -1, static_cast<int>(slotted.transfers.size()), true, true, false};
-        // After the free, which may wait for a transfer in its slot.
-        slotted.transfers.push_back({step, slot, std::min(freed + 1, slot), slot});
+      case StepKind::page_in:
+        slotting.page_in(step);
         break;
-      }
       case StepKind::wait:
         break;
-      case StepKind::free: {
-        SlotInterval& live = intervals[step.value];
-        if (live.page_out >= 0) slotted.transfers[at(live.page_out)].latest = slot;
-        if (live.page_in >= 0) slotted.exact = false;  // in vain
-        slotted.releases.push_back({step, slot, live.last_use, live.page_out});
-        const bool late = live.page_out >= 0 && slotted.transfers[at(live.page_out)].slot == slot;
-        live = {};
-        live.freed = slot;
-        live.freed_late = late;
+      case StepKind::free:
+        slotting.free(step);
+        break;
+      case StepKind::compute: {
+        ValueId overwritten = machine.overwritten_by(plan, i);
+        if (overwritten.valid()) {
+          const std::int64_t apart = (line.ram[i] + instance.costs.values[overwritten].bytes).value();
+          if (!waits || !slotting.is_paged_out(overwritten) || apart <= capacity) overwritten = ValueId();
+        }
+        slotting.compute(step, flow, overwritten);
         break;
       }
-      case StepKind::compute:
-        slotted.overwritten.emplace_back();
-        if (const ValueId v = machine.overwritten_by(plan, i);
-            waits && v.valid() && intervals[v].page_out >= 0) {
-          const std::int64_t apart = (line.ram[i] + instance.costs.values[v].bytes).value();
-          if (apart > capacity) slotted.overwritten.back() = v;
-        }
-        for (const ValueId v : flow.reads[step.op]) {
-          SlotInterval& live = intervals[v];
-          live.last_use = slot + 1;
-          if (live.page_in >= 0) slotted.transfers[at(live.page_in)].latest = slot;
-          live.page_in = -1;
-        }
-        for (const ValueId v : flow.writes[step.op]) {
-          SlotInterval& live = intervals[v];
-          if (!live.in_ram) live = {slot + 1, live.freed, slot + 1, -1, -1, true, false, false};
-          live.last_use = slot + 1;
-        }
-        slotted.computations.push_back(step);
-        break;
     }
     machine.take(step);
   }
-  return slotted;
+  return std::move(slotting.slotted());
 }
 
 Plan plan_of(const SlotPlan& slotted) {

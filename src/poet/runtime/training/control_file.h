@@ -1,6 +1,6 @@
 #pragma once
 
-// The file in which a person or a program says, while a run goes on, how much RAM it may have.
+// The file by which users or programs set the RAM of a running training.
 //
 //   # since step 1
 //   60MB
@@ -18,20 +18,20 @@
 namespace poet::runtime {
 
 struct ControlLine {
-  std::int64_t step = 1;     // from this one on
-  std::optional<Bytes> ram;  // nothing: all that the plans may have
+  std::int64_t step = 1;     // the first step of its validity
+  std::optional<Bytes> ram;  // absent: the largest plan
 };
 
-/// What the file says as it stands; nothing where it is not there. Waits for nobody: throws InputError for
-/// what is no regular file (a pipe, a device), for one of more than a mebibyte, and one that cannot be read.
+/// Returns the content of the file, or nullopt if it does not exist. Never blocks: throws InputError for a
+/// pipe or device, a file of more than a mebibyte, and one that cannot be read.
 [[nodiscard]] std::optional<std::string> control_text(const std::filesystem::path& file);
 
-/// Nothing where the text says nothing, or is not there as a whole: a last line without its end. Throws
-/// InputError with `place` and the line.
+/// Returns nullopt if the text is empty or incomplete: its last line has no newline. Throws InputError with
+/// `place` and the line.
 [[nodiscard]] std::optional<std::vector<ControlLine>> parse_control(const std::string& text,
                                                                     const std::string& place);
 
-/// The line that counts for a step: of those that have begun the last one.
+/// Returns the RAM of the last line that is valid at a step.
 [[nodiscard]] std::optional<Bytes> ram_at(const std::vector<ControlLine>& lines, std::int64_t step);
 
 }  // namespace poet::runtime

@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers that training changes: where one of them is infinite or no number, all soon are.
+// Checks that the values changed by training are finite.
 
 #include <cstddef>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a user sets about an optimiser whose update ops are in the graph already.
+// Settings of an optimiser whose update ops are in the graph already.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@ struct Hyperparameters {
 /// decay where steps change the rows of a table that their data name, and no others.
 void set_hyperparameters(Graph& training, const Hyperparameters& chosen);
 
-/// So manieth step updates: 1, or over how many gradients are accumulated.
+/// Returns the number of steps per update: 1, or the number of accumulated gradients.
 [[nodiscard]] std::int64_t steps_per_update(const Graph& training);
 
 }  // namespace poet::runtime

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the time of a step goes, by kind of operator.
+// The time of a step by kind of operator.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct KindTime {
   double measured = 0;  // seconds, all runs
 };
 
-/// The slowest first. `measured`: of steps by this plan.
+/// Returns the times, slowest kind first. `measured` is of steps by this plan.
 [[nodiscard]] std::vector<KindTime> times_by_kind(const PlanFile& file, const Measured& measured);
 
 }  // namespace poet::runtime

@@ -35,28 +35,28 @@ struct PlanWatchOptions {
   Seconds poll{0.5};  // pressure and groups are looked at no more often
 };
 
-/// What a watch asks of its surroundings.
+/// The environment of a watch.
 struct PlanWatchHooks {
-  std::function<Seconds()> now;                           // since any instant
-  std::function<Bytes()> outside;                         // RAM of the process besides its plan's
-  std::function<void(const std::string& notice)> notice;  // one line, once per occasion
+  std::function<Seconds()> now;                           // since any point in time
+  std::function<Bytes()> outside;                         // RAM of the process beyond that of its plan
+  std::function<void(const std::string& notice)> notice;  // one line, once per event
   std::function<int()>
       signals;  // plans smaller (larger: negative) asked for since the last call; may be empty
 };
 
-/// Looked at between steps only; no thread.
+/// Polled between steps only; has no thread.
 class PlanWatch {
  public:
-  /// `budgets` from the largest to the smallest, at least one; `memory` is what each plan takes. Throws
-  /// InputError for a control file that cannot be understood.
+  /// `budgets` from the largest to the smallest, at least one; `memory` is the RAM of each plan. Throws
+  /// InputError for an invalid control file.
   PlanWatch(std::vector<Bytes> budgets, std::vector<Bytes> memory, PlanWatchOptions options,
             PlanWatchHooks hooks);
 
-  /// The plan by which step `step` is to run, where that is not `present`.
+  /// Returns the plan for step `step`, if it is not `present`.
   [[nodiscard]] std::optional<PlanRequest> choose(std::int64_t step, std::size_t present);
 
-  /// A change that was asked for could not be carried out: not again for `calm`, unless something else is
-  /// said.
+  /// Reports that the requested switch was declined: it is not requested again for `calm`, unless another one
+  /// is.
   void declined();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Training by a plan on this machine: a plan, weights and data in; steps, losses and what they took out.
+// Training by a plan on this machine: from plan, weights and data to steps, losses and measured figures.
 //
 //   Trainer trainer(read_plan("my.plan"), {.data = "cifar-10-batches-bin"});
 //   const TrainResult result = trainer.train({.steps = 200, .checkpoint = "my.safetensors"});
@@ -27,32 +27,32 @@ namespace poet::runtime {
 
 class Program;
 
-/// That a run goes over to another plan of its family (plan/file/plan_family.h).
+/// A switch to another plan of a run's family (plan/file/plan_family.h).
 struct PlanRequest {
   std::size_t plan = 0;
-  std::string reason;  // for people
+  std::string reason;  // for display
 };
 
 struct PlanChange {
-  std::int64_t step = 0;  // the first by the other plan
+  std::int64_t step = 0;  // the first step by the other plan
   std::size_t from = 0;
   std::size_t to = 0;
   std::string reason;
-  std::string declined;  // why it was not carried out; empty: it was
+  std::string declined;  // why the switch was declined; empty: it was made
   Seconds took{};
 };
 
-/// Steps by one plan, one after the other.
+/// Consecutive steps by one plan.
 struct Stretch {
   std::size_t plan = 0;
   std::int64_t first_step = 1;
   std::int64_t steps = 0;
   MemoryMap map;  // RAM
   Measured measured;
-  Bytes process_peak{};  // in it; where the system does not tell, since the process began
+  Bytes process_peak{};  // during the steps, or since the process began if the system cannot reset it
 };
 
-/// Of a plan, by the verifier.
+/// Figures of a plan from the verifier.
 struct PlannedFigures {
   Limits limits;
   Report report;
@@ -60,50 +60,50 @@ struct PlannedFigures {
   Bytes persistent{};  // resident
 };
 
-/// What a trainer found and made before its first step, for people and programs.
+/// The state of a trainer before its first step, for display and programs.
 struct TrainerSetup {
   Report planned;                     // the verifier's
   ArenaReport arena;                  // the verifier's, of the addresses
   MemoryMap map;                      // RAM
-  std::vector<PlannedFigures> plans;  // all that the run may go over to, the present one included
-  std::size_t plan = 0;               // of these the present one
-  std::string data;                   // what it trains on
-  std::string validation;             // what it is measured on; empty: nothing
-  Bytes validation_arena{};           // of the arena, what that works in
+  std::vector<PlannedFigures> plans;  // all between which the run may switch, the present one included
+  std::size_t plan = 0;               // index of the present one
+  std::string data;                   // description of the training data
+  std::string validation;             // description of the validation data; empty: none
+  Bytes validation_arena{};           // the part of the arena that validation uses
   std::string kernels;
-  bool goes_on = false;              // from the page file that another run has left
-  std::int64_t seeded = 0;           // parameters that began with seeded numbers
-  std::vector<std::string> notices;  // what else the resumed checkpoint was made with: other bits follow
+  bool goes_on = false;     // resumes from the page file of another run
+  std::int64_t seeded = 0;  // number of parameters with seeded initial values
+  std::vector<std::string>
+      notices;  // settings that differ from those of the resumed checkpoint and change the bits
 };
 
-/// Of the storage that a trainer pages to.
+/// The storage that a trainer pages to.
 struct PagingSetup {
   std::string storage;  // empty: nothing is paged
-  bool in_ram = false;  // its file system is: paging saves nothing
+  bool in_ram = false;  // its file system is in RAM: paging saves nothing
   Bytes size{};         // of the file
-  Bytes record{};       // written to it after each step, for a run that goes on; 0: no other can
+  Bytes record{};       // written after each step, for resuming; 0: the run cannot be resumed
 };
 
 struct TrainOptions {
-  std::int64_t steps = 1;                             // to have been done at the end, those before included
-  std::optional<std::filesystem::path> checkpoint{};  // written at the end, and every so many steps
+  std::int64_t steps = 1;  // total number at the end, including those before a resumption
+  std::optional<std::filesystem::path> checkpoint{};  // written at the end and every `checkpoint_every` steps
   std::int64_t checkpoint_every = 0;                  // 0: only at the end
-  /// After every so many steps the network is measured on the validation's data; 0: never.
+  /// Number of steps between validations; 0: none.
   std::int64_t validate_every = 0;
-  /// Where a checkpoint goes whenever that loss is lower than all before.
+  /// File for a checkpoint whenever the validation loss is lower than all before.
   std::optional<std::filesystem::path> best{};
-  /// The run ends when so many validations in a row were not lower; 0: it does not.
+  /// Early stopping: ends the run after this many validations in a row without a lower loss; 0: never.
   std::int64_t stop_after = 0;
   std::function<void(const ValidationFigures& found)> on_validation{};  // may be empty
-  /// After every step; may be empty.
+  /// Called after every step; may be empty.
   std::function<void(const StepFigures& done)> on_step{};
-  /// Asked before every step but the first of all, with its number and the present plan, where there are
-  /// several: whether to go over to another one. May be empty.
+  /// Called before every step but the first one, with its number and the present plan, if there are several
+  /// plans; requests a switch. May be empty.
   std::function<std::optional<PlanRequest>(std::int64_t step, std::size_t plan)> choose_plan{};
-  /// After every change of plan, and every one that was declined as the machine does not have the memory; may
-  /// be empty.
+  /// Called after every switch, and every one declined for lack of memory; may be empty.
   std::function<void(const PlanChange& change)> on_plan{};
-  /// Whether to stop after the step under way; may be empty.
+  /// Returns whether to stop after the current step; may be empty.
   std::function<bool()> interrupted{};
 };
 
@@ -111,41 +111,40 @@ enum class TrainEnd {
   done,
   interrupted,
   no_better,   // `stop_after` validations in a row
-  not_finite,  // the last loss or a parameter is infinite or not a number; the checkpoint before it stays
+  not_finite,  // the last loss or a parameter is not finite; the checkpoint before is kept
 };
 
 struct TrainResult {
   TrainEnd end = TrainEnd::done;
-  std::string cause{};          // of an end that is `not_finite`, for people
+  std::string cause{};          // of the end `not_finite`, for display
   bool saved = false;           // a checkpoint was written
-  bool best_saved = false;      // and one of the lowest loss on the validation's data
-  std::int64_t first_step = 1;  // of those that follow
+  bool best_saved = false;      // and one of the lowest validation loss
+  std::int64_t first_step = 1;  // of the losses below
   std::vector<float> losses;    // of each step
   std::vector<ValidationFigures> validations;
-  Measured measured;  // of the last stretch
+  Measured measured;  // of the last Stretch
   std::vector<Stretch> stretches;
-  std::vector<PlanChange> changes;  // that were carried out
+  std::vector<PlanChange> changes;  // switches that were made
   double wall_seconds = 0;          // all steps, checkpoints included
-  std::optional<Joules> energy;     // of the machine in this time; absent: no sensor
-  std::string energy_source;        // the sensor, or why there is none
+  std::optional<Joules> energy;     // of the machine during this time; absent: no sensor
+  std::string energy_source;        // the sensor, or the reason for its absence
   Bytes resident_peak{};            // of the process, since it began
 };
 
-/// Where `storage` names a file in which parameters are at home, every step is on it once it is complete:
-/// however this or the process ends, a trainer with `resume` goes on from there, with the same bits.
+/// If `storage` names a file and parameters are at home in it, every complete step is stored there: however
+/// the trainer or the process ends, a trainer with `resume` continues from there, with the same bits.
 ///
-/// Trains with the mathematics, the memory and the transfers of a plan by a device's rules. Same plan,
-/// options and instruction set, same bits; how the plan keeps, pages or recomputes changes none of them.
-/// For one thread at a time. Until the first step there is no thread but the caller's; then one carries out
-/// transfers, if any, and `kernels.threads` compute. The kernels' instruction set and threads are the
-/// process's: one choice for all trainers that it has.
+/// Trains with the computations, memory and transfers of a plan of device semantics. Deterministic to the bit
+/// for the same plan, options and instruction set; keeping, paging or recomputing values does not change the
+/// bits. To be used by one thread at a time. The first step starts a thread for transfers, if any, and
+/// `kernels.threads` compute. The kernels' instruction set and threads are shared by all trainers of a
+/// process.
 class Trainer {
  public:
-  /// Checks the plan with the verifier, takes the memory, and reads weights and checkpoint. Throws InputError
-  /// for a plan that breaks a rule, for memory that the machine does not have, and for options, files and
-  /// data that do not fit the plan's graph.
+  /// Verifies the plan, allocates the memory, and reads weights and checkpoint. Throws InputError for an
+  /// invalid plan, for lack of memory, and for options, files and data that do not fit the plan's graph.
   explicit Trainer(PlanFile file, const TrainerOptions& options = {});
-  /// By several plans: at first the one that `options.plan` says, or the page file that is resumed.
+  /// For several plans: begins with that of `options.plan` or of the resumed page file.
   explicit Trainer(PlanFamily family, const TrainerOptions& options = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
@@ -153,27 +152,27 @@ class Trainer {
   Trainer(Trainer&&) = delete;
   Trainer& operator=(Trainer&&) = delete;
 
-  /// Opens the file that is paged to, if any, and starts the thread that transfers: what step() and train()
-  /// do otherwise. Throws InputError as PageFile.
+  /// Opens the page file, if any, and starts the transfer thread, as step() and train() do otherwise. Throws
+  /// InputError as PageFile.
   void open_storage();
-  /// Ends that thread and, unless parameters are at home on it, lets the file go, until the next step: for
-  /// whoever forks.
+  /// Ends that thread and, unless parameters are at home in the file, closes it until the next step: for
+  /// callers that fork.
   void close_storage();
 
-  /// Nobody is to go on from the page file: it is removed at the end.
+  /// Removes the page file at the end, so that it cannot be resumed.
   void discard_storage();
 
-  /// The next step. Throws the InputError of a transfer or a data set that failed; parameters may then be
-  /// half updated.
+  /// Runs the next step. Throws the InputError of a failed transfer or data set; parameters may then be
+  /// partly updated.
   StepFigures step();
 
-  /// Measures the network as it is after the last step, on the validation's data. Where the loss is lower
-  /// than all before, a checkpoint replaces `best`, if it is there. Throws InputError as step() and
-  /// write_checkpoint().
+  /// Validates the network after the last step. If the loss is lower than all before, a checkpoint replaces
+  /// `best`, if given. Throws InputError as step() and write_checkpoint().
   ValidationFigures validate(const std::optional<std::filesystem::path>& best = {});
-  /// Where validations come after every so many steps: how many in a row were not lower, up to the last step.
+  /// Returns the number of consecutive validations without a lower loss up to the last step, for this
+  /// interval of steps.
   [[nodiscard]] std::int64_t validations_since_best(std::int64_t every) const;
-  /// What a page file does not tell: the lowest loss before, by the checkpoint `best`, where it is there.
+  /// Reads the lowest loss so far, which a page file does not have, from the checkpoint `best`, if it exists.
   void recall_best(const std::filesystem::path& best);
 
   /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint(), and what a

@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set that the network is measured on while it trains.
+// Validation on a second data set during training.
 
 #include <cstdint>
 #include <memory>
@@ -19,15 +19,15 @@ class PersistentValues;
 class Program;
 
 struct ValidationFigures {
-  std::int64_t step = 0;           // after which
+  std::int64_t step = 0;           // the last step before it
   double loss = 0;                 // mean over all samples
   std::optional<double> accuracy;  // part of the rows whose target has the largest logit; of cross-entropy
   Seconds took{};
-  bool saved = false;   // as the best so far, in a checkpoint
-  std::string cause{};  // of a loss that is not finite, where it is known
+  bool saved = false;   // a checkpoint of the best so far was written
+  std::string cause{};  // of a loss that is not finite, if known
 };
 
-/// Throws InputError for a plan that breaks a rule.
+/// Throws InputError for an invalid plan.
 void check_validation_plan(const PlanFile& plan);
 
 class Validation {
@@ -44,9 +44,9 @@ class Validation {
   Validation(Validation&&) = delete;
   Validation& operator=(Validation&&) = delete;
 
-  /// Every sample once, in the order of the set. The last batch is filled up with copies of the last sample,
-  /// whose part is taken off again. Persistent values stay as they are. `pages`: the training's, where there
-  /// are some. Throws InputError of a transfer or a data set that failed.
+  /// Evaluates every sample once, in the order of the set. The last batch is padded with copies of the last
+  /// sample, whose contribution is subtracted. Persistent values are unchanged. `pages`: the training's,
+  /// where there are some. Throws InputError of a transfer or a data set that failed.
   [[nodiscard]] ValidationFigures run(std::int64_t step, const PersistentValues& persistent, PageFile* pages);
 
  private:

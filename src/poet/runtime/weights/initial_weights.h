@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a training run starts: every persistent value's first contents.
+// The initial contents of persistent values.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace poet::runtime {
 /// Fills the value `v` of `graph`, `to` being its storage, and says whether it knew it.
 using WeightSource = std::function<bool(ValueId v, std::byte* to)>;
 
-/// The contents that persistent values begin with, as PyTorch initialises its layers, by what reads them:
-/// uniform within 1 / sqrt(fan in) for weights and biases of convolutions and linear layers (and weights that
-/// a matrix product reads), within 1 / sqrt(units) for recurrent layers, normal for embeddings, ones and
-/// zeros for normalisation and for initial states, 0.25 for the slopes of a prelu; zeros for momentum and
-/// moments, 0 and 1 for running statistics. Parameters that PyTorch leaves to the network: ones for factors,
-/// otherwise normal with deviation 0.02, as transformers have it. What only moves elements (slice, transpose,
-/// concat...) is looked through. A function of the seed and the value's name, shape and reader, of nothing
-/// else; a part of a tensor has what the tensor would have there.
+/// Initial contents like those of PyTorch's layers, depending on the reader of a value: uniform within 1 /
+/// sqrt(fan in) for weights and biases of convolutions and linear layers (and weights that a matrix product
+/// reads), within 1 / sqrt(units) for recurrent layers, normal for embeddings, ones and zeros for
+/// normalisation and for initial states, 0.25 for the slopes of a prelu; zeros for momentum and moments, 0
+/// and 1 for running statistics. Parameters that PyTorch leaves to the network: ones for factors, otherwise
+/// normal with deviation 0.02, as transformers have it. Ops that only move elements (slice, transpose,
+/// concat...) are skipped. Contents depend only on the seed and the value's name, shape and reader; a part of
+/// a tensor has the contents of the whole tensor there.
 class InitialWeights {
  public:
   /// `training` must outlive it. O(ops + values + edges).

@@ -1,7 +1,7 @@
 #pragma once
 
 // The safetensors file format (huggingface/safetensors): a JSON header of names, types, shapes and offsets,
-// then the bytes. What poet writes as checkpoints, and other programs read.
+// then the bytes. Used for checkpoints.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,21 +39,20 @@ struct TensorEntry {
 };
 
 /// Streams the tensors into a file beside `file`, flushes it to storage and renames it: the earlier file
-/// stays whole whatever happens, and a link keeps pointing where it points. What killed processes have left
-/// beside it (FILE.NUMBER.tmp, locked by nobody) is removed. `metadata` becomes
-/// "__metadata__". Byte for byte what the reference implementation writes (metadata by key, whose order it
-/// leaves open): types of large elements first, then by name, the data from a multiple of 8 on. Throws
-/// InputError naming the file. Memory: the header's, whatever the tensors' size.
+/// stays whole whatever happens, and a link keeps pointing where it points. Temporary files left by killed
+/// processes (FILE.NUMBER.tmp, not locked) are removed. `metadata` becomes "__metadata__". Byte for byte what
+/// the reference implementation writes (metadata by key, whose order it leaves open): types of large elements
+/// first, then by name, the data from a multiple of 8 on. Throws InputError naming the file. Memory: the
+/// header's, whatever the tensors' size.
 void write_safetensors(const std::filesystem::path& file, const std::vector<TensorEntry>& tensors,
                        const std::map<std::string, std::string>& metadata);
 
-/// An opened file: its header is in memory, its tensors are read on demand. Files of any program are taken,
-/// and of any element type that the format has; what breaks a rule of the format is refused: a tensor's type,
-/// shape and bytes agree, the tensors fill the data without gap or overlap, names are given once, the header
-/// has at most 100,000,000 bytes of UTF-8.
+/// An opened file: its header is in memory, its tensors are read on demand. Accepts files of any program with
+/// any element type of the format that obey its rules: each tensor's type, shape and bytes agree, tensors
+/// fill the data without gap or overlap, names are unique, the header has at most 100,000,000 bytes of UTF-8.
 class SafetensorsFile {
  public:
-  /// Throws InputError naming the file and the rule of the format that it breaks.
+  /// Throws InputError naming the file and the violated rule of the format.
   explicit SafetensorsFile(const std::filesystem::path& file);
 
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What exporters compute shapes with, evaluated while importing: the nodes themselves vanish.
+// Constant folding of the nodes by which exporters compute shapes.
 
 #include <optional>
 #include <vector>
@@ -19,11 +19,11 @@ namespace poet::onnx {
 
 using Operands = std::vector<const Tensor*>;  // null: left out, or computed at run time
 
-/// The result of `node` when it is one of the operators evaluated here and every input is known; nothing
-/// otherwise. Only first outputs. Throws InputError when the inputs break the operator's rules. O(elements).
+/// Returns the first output of `node` if it is one of the operators evaluated here and all its inputs are
+/// known; else nullopt. Throws InputError if the inputs violate the operator's rules. O(elements).
 [[nodiscard]] std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::int64_t opset);
 
-/// Whether evaluate() has a rule for it.
+/// Returns whether evaluate() has a rule for it.
 [[nodiscard]] bool is_evaluated(const std::string& op_type);
 
 }  // namespace poet::onnx

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the user is told of an import. Private to poet/frontend/onnx.
+// Notices of an import for the user. Private to poet/frontend/onnx.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Operators of which poet has no rule. Private to poet/frontend/onnx.
+// Operators without a rule in poet. Private to poet/frontend/onnx.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which nodes the loss needs, and who reads what among them. Private to poet/frontend/onnx.
+// The nodes that the loss depends on, and their readers. Private to poet/frontend/onnx.
 
 #include <cstddef>
 #include <map>

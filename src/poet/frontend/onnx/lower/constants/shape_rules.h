@@ -1,6 +1,6 @@
 #pragma once
 
-// What ONNX's operators make of shapes, by name and by number.
+// The shape rules of ONNX operators.
 
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace poet::onnx {
 
-/// As messages show it: (1, 3, 224, 224).
+/// Formats a shape for messages: (1, 3, 224, 224).
 [[nodiscard]] std::string shown(const Shape& shape);
 
-/// The shape that two shapes broadcast to by ONNX's rule. Throws InputError when they do not.
+/// Returns the shape to which two shapes broadcast by ONNX's rule. Throws InputError if they do not.
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b);
 
-/// An axis counted from the front. Throws InputError when it is outside of [-rank, rank).
+/// Returns an axis counted from the front. Throws InputError if it is outside [-rank, rank).
 [[nodiscard]] std::size_t checked_axis(std::int64_t axis, std::size_t rank);
 
 /// `shape` with axes of size 1 inserted at `axes` (of the result), or taken out. An empty list takes out all
