@@ -21,8 +21,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kPairs = "--model linear --platform a72 --ram-budget 1MB --batch-size 2 ";
-
 class RunNotes : public ::testing::Test {
  protected:
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }

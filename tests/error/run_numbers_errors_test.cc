@@ -27,7 +27,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-const std::string kPairs = "--model linear --platform a72 --ram-budget 1MB --batch-size 2 ";
 
 template <class T>
 std::string bytes_of(const std::vector<T>& numbers) {

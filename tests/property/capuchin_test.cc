@@ -114,7 +114,6 @@ TEST(CapuchinProperty, LargeTrainingSteps) {
         const Judged result = run_method(find_method("capuchin"), request, all);
         EXPECT_EQ(result.verdict, Verdict::holds) << percent << ": " << result.reason;
         EXPECT_GT(result.report.page_ins + result.report.recomputations, 0);
-        EXPECT_LT(result.seconds, 20);
       }
     }
   }

@@ -130,8 +130,10 @@ TEST(OnTime, TheShareIsKept) {
     harder += median.expected->share_within(*request.limits.deadline) < *request.on_time;
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::enough(20));
-  EXPECT_GT(harder + none, 0);
+  // 49, 6 and 10 here; solves that end by the clock make them vary a little.
+  EXPECT_GT(answered, test::enough(40));
+  EXPECT_GT(harder, test::enough(2));
+  EXPECT_GT(none, test::enough(4));
   fmt::print("{} answers, {} of them by another plan than the deadline's; {} times none\n", answered, harder,
              none);
 }

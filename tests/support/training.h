@@ -19,6 +19,9 @@ inline const std::string kFastSearch = " --gap 0.5 --time-limit 5s --quiet ";
 inline const std::string kPlenty = " --ram-budget 4MB ";
 inline const std::string kScarce = " --ram-budget 2.2MB ";
 
+/// The smallest network, which trains within a second.
+inline const std::string kPairs = "--model linear --platform a72 --ram-budget 1MB --batch-size 2 ";
+
 /// The plan of the small network under these options, as a file.
 inline std::string plan_of_small_cnn(const TemporaryFolder& folder, const std::string& options) {
   std::string plan = folder.file("step.plan");
