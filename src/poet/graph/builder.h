@@ -26,6 +26,8 @@ class GraphBuilder {
   /// Numbers that stay in RAM across steps and never train (to `differentiate` no more than running
   /// statistics are), for any operator to read.
   ValueId constant(const std::string& name, const Shape& shape, DType dtype = DType::float32);
+  /// Says how files have the persistent value `v`.
+  void set_layout_in_file(ValueId v, FileLayout layout);
   /// What an operator added later would create as `name` ("conv1.weight", "bn1.running_mean") is `existing`.
   /// The operator throws InputError when it has another shape.
   void bind(const std::string& name, ValueId existing);

@@ -11,8 +11,12 @@
 
 namespace poet::runtime {
 
-/// Parameters and optimiser state of `graph`, by name, as safetensors; the state as metadata. The earlier
-/// file stays whole until this one is. Throws as write_safetensors().
+/// The "format" in the metadata of a checkpoint of `graph`: kCheckpointInMemory or kCheckpointAsInFile.
+[[nodiscard]] const char* checkpoint_format(const Graph& graph);
+
+/// Parameters and optimiser state of `graph`, by name, as safetensors, in the layout that files have
+/// (Value::in_file); the state as metadata. The earlier file stays whole until this one is. Throws as
+/// write_safetensors().
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                       const PersistentValues& persistent, const RunState& state);
 
