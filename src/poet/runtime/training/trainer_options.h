@@ -37,13 +37,14 @@ struct TrainerOptions {
   /// empty: nothing is.
   std::vector<PlanFile> validation_plans{};
 
-  // The weights: what is resumed has all. Without one, of each persistent value the first that knows it.
+  // The weights: what is resumed has all. Without one, of each persistent value the first that knows it:
+  // `weights_file`, `weights`, InitialWeights.
   /// A checkpoint of the same network, or the page file that a run by the same plan and under the same
   /// options has left: then also the storage.
   std::optional<std::filesystem::path> resume{};
   WeightSource weights{};                                 // asked in the order of persistent_values()
   std::optional<std::filesystem::path> weights_origin{};  // what `weights` reads, for errors
-  std::optional<std::filesystem::path> weights_file{};    // safetensors, by name; then InitialWeights
+  std::optional<std::filesystem::path> weights_file{};    // safetensors, by name
 
   /// By which plan of a family to begin, or a smaller one where the machine does not have the memory.
   std::optional<std::size_t> plan{};
