@@ -610,18 +610,37 @@ TEST(OnnxImport, AnotherDomainsOperatorHasTheShapeThatTheFileDeclares) {
   EXPECT_THAT(refusal(), HasSubstr("`allow_opaque`"));
 }
 
+// By the input's own elements; that these are the right ones is for the standard's tests (onnx_node_test).
+TEST(OnnxImport, PaddingByTheInputItself) {
+  const auto padded = [](const char* mode, std::vector<std::int64_t> pads) {
+    return import_model(onnx_model({2, 3},
+                                   {{"pads", onnx_integers(std::move(pads))}, {"w", onnx_reals({6, 4})}},
+                                   {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string(mode)}}),
+                                    onnx_node("MatMul", {"p", "w"}, {"y"})}))
+        .forward;
+  };
+  EXPECT_THAT(kinds(padded("reflect", {0, 1, 0, 2})),
+              ::testing::IsSupersetOf({"slice", "flip", "slice", "flip", "concat"}));
+  EXPECT_THAT(kinds(padded("edge", {0, 3, 0, 0})), ::testing::IsSupersetOf({"slice", "expand", "concat"}));
+  EXPECT_THAT(kinds(padded("wrap", {0, 0, 0, 3})), ::testing::IsSupersetOf({"slice", "concat"}));
+  EXPECT_THAT(test::input_error([&] {
+                (void)padded("reflect", {0, 3, 0, 0});
+              }),
+              HasSubstr("the padding of axis 1 must be at most 2 in mode 'reflect', not 3"));
+}
+
 // A known operator with a setting that its rule does not have.
 TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
   ImportOptions options;
   options.allow_opaque = true;
   const ImportedModel model =
       import_model(onnx_model({2, 3}, {{"pads", onnx_integers({0, 1, 0, 1})}, {"w", onnx_reals({5, 4})}},
-                              {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string("reflect")}}),
+                              {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string("mirror")}}),
                                onnx_node("MatMul", {"p", "w"}, {"y"})}),
                    options);
   EXPECT_EQ(value_named(model.forward, "p").shape, (Shape{2, 5}));
-  EXPECT_THAT(model.notices,
-              ::testing::Contains(HasSubstr("Pad is opaque to poet (attribute 'mode': must be 'constant')")));
+  EXPECT_THAT(model.notices, ::testing::Contains(
+                                 HasSubstr("Pad is opaque to poet (attribute 'mode': must be 'constant', ")));
   // Six numbers as a list of five are a mistake, and no setting that is missing.
   EXPECT_THROW((void)import_model(
                    onnx_model({2, 3}, {{"to", onnx_integers({5})}},
