@@ -40,6 +40,7 @@ ValueId border(GraphBuilder& g, const std::string& name, ValueId x, std::size_t 
     return before ? range_of(g, name, x, axis, size - count, size) : range_of(g, name, x, axis, 0, count);
   }
   const std::int64_t start = before ? 1 : size - 1 - count;
+  if (count == 1) return range_of(g, name, x, axis, start, start + 1);
   const ValueId mirrored = range_of(g, name + ".mirrored", x, axis, start, start + count);
   return nn::flip(g, name, mirrored, {static_cast<std::int64_t>(axis)});
 }
