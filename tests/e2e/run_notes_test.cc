@@ -40,6 +40,19 @@ TEST_F(RunNotes, StepsThatDidNoUpdate) {
   EXPECT_EQ(notes(options + "--steps 8 --resume " + file("c")), "[]");
 }
 
+// Between updates there is the sum of some of the gradients, whose norm says nothing.
+TEST_F(RunNotes, NormsOfGradientsAreThoseOfUpdates) {
+  trained(kPairs + "--accumulate 2 --clip-norm 1 --steps 4 --loss-out " + file("l.csv"));
+  std::ifstream csv(file("l.csv"));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "step,loss,learning_rate,seconds,gradient_norm");
+  for (int step = 1; step <= 4; ++step) {
+    ASSERT_TRUE(std::getline(csv, line));
+    EXPECT_EQ(line.ends_with(','), step % 2 == 1) << line;
+  }
+}
+
 TEST_F(RunNotes, ABestCheckpointThatWasNotWritten) {
   const std::string options = kPairs + "--samples 8 --checkpoint " + file("c") + " --best " + file("best") +
                               " --validate " + file("data") + " ";

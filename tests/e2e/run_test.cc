@@ -319,6 +319,69 @@ TEST_F(Run, TrainedWeightsGoOutAndComeBackAsOnnx) {
   EXPECT_EQ(trained(onnx + kFastSearch + kPlenty)["losses"], by_checkpoint["losses"]);
 }
 
+// W of x @ W, whose square shape would not tell: through the plan into the checkpoint, and on from there.
+TEST_F(Run, CheckpointsHaveTheMatricesOfTheOnnxFile) {
+  ProtoModel model({2, 2});
+  model.floats("w", {2, 2}, {0.1F, 0.2F, 0.3F, 0.4F});
+  model.node("MatMul", {"x", "w"}, {"y"});
+  folder_.write("square.onnx", model.bytes());
+  const std::string solved =
+      "--onnx " + file("square.onnx") + " --platform a72 --ram-budget 1MB --plan-out " + file("square.plan");
+  trained(solved + " --steps 1 --learning-rate 1e-12" + checkpoint("one"));
+  const runtime::SafetensorsFile one(file("one"));
+  EXPECT_EQ(one.metadata().at("format"), "poet checkpoint 2");
+  std::vector<float> w(4);
+  one.read("w", DType::float32, {2, 2}, reinterpret_cast<std::byte*>(w.data()));
+  EXPECT_THAT(w, ElementsAre(0.1F, 0.2F, 0.3F, 0.4F));
+
+  const std::string run = file("square.plan") + " --learning-rate 0.5 ";
+  const std::string start = run + "--weights " + file("square.onnx");
+  trained(start + " --steps 2" + checkpoint("two"));
+  trained(start + " --steps 1" + checkpoint("half"));
+  trained(run + "--steps 2 --resume " + file("half") + checkpoint("resumed"));
+  EXPECT_EQ(file_text(file("resumed")), file_text(file("two")));
+  trained(run + "--steps 2 --weights " + file("one") + checkpoint("from_one"));
+  const runtime::SafetensorsFile two(file("two")), from_one(file("from_one"));
+  std::vector<float> expected(4);
+  two.read("w", DType::float32, {2, 2}, reinterpret_cast<std::byte*>(expected.data()));
+  from_one.read("w", DType::float32, {2, 2}, reinterpret_cast<std::byte*>(w.data()));
+  EXPECT_EQ(w, expected);
+}
+
+// A state dict has no constants, and may be a part of the network: the ONNX file has the rest.
+TEST_F(Run, SafetensorsComeFirstThenTheOnnxFile) {
+  ProtoModel model({2, 3});
+  const std::vector<float> w = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
+  const std::vector<float> other = {1, -1, 0.5F, 0.25F, 2, -2, 0, 0.125F, 3};
+  model.floats("w", {3, 3}, w);
+  model.floats("v", {3, 2}, {0.3F, -0.2F, 0.1F, 0.4F, -0.5F, 0.6F});
+  model.constant("c", {3}, {5, 6, 7});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("Mul", {"h", "c"}, {"m"});
+  model.node("MatMul", {"m", "v"}, {"y"});
+  folder_.write("part.onnx", model.bytes());
+  model.graph().mutable_initializer(0)->mutable_raw_data()->assign(
+      reinterpret_cast<const char*>(other.data()), other.size() * sizeof(float));
+  folder_.write("whole.onnx", model.bytes());
+  runtime::write_safetensors(
+      file("w.safetensors"),
+      {{"w", DType::float32, {3, 3}, reinterpret_cast<const std::byte*>(other.data())}}, {});
+  const std::string rest = " --platform a72 --ram-budget 1MB --steps 2 --checkpoint ";
+  trained("--onnx " + file("whole.onnx") + rest + file("whole"));
+  const Json json =
+      trained("--onnx " + file("part.onnx") + " --weights " + file("w.safetensors") + rest + file("part"));
+  EXPECT_THAT(json["notices"].dump(),
+              HasSubstr("1 of " + file("w.safetensors") + ", 1 of " + file("part.onnx") + ", 0 seeded"));
+  for (const char* name : {"w", "v"}) {
+    std::vector<float> found(9), expected(9);
+    const runtime::SafetensorsFile part(file("part")), whole(file("whole"));
+    const Shape shape = {3, name == std::string("w") ? 3 : 2};
+    part.read(name, DType::float32, shape, reinterpret_cast<std::byte*>(found.data()));
+    whole.read(name, DType::float32, shape, reinterpret_cast<std::byte*>(expected.data()));
+    EXPECT_EQ(found, expected) << name;
+  }
+}
+
 // A ConvTranspose is something that poet reads and has no node of its own for.
 TEST_F(Run, APlanOfAnOnnxNetworkTakesItsWeightsAndGoesOutByItsNodes) {
   ProtoModel model({2, 3, 8, 8});

@@ -20,6 +20,7 @@ using test::classifier;
 using test::input_error;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class DatasetErrors : public ::testing::Test {
  protected:
@@ -129,6 +130,45 @@ TEST_F(DatasetErrors, RawTensors) {
   EXPECT_THAT(message(graph), HasSubstr("has -1 at sample 1"));
   folder_.write("x.bin", "12345");
   EXPECT_THAT(message(graph), HasSubstr("x.bin: must be samples of 12 bytes, but has 5 bytes"));
+}
+
+TEST_F(DatasetErrors, RealNumbersOfTwiceTheWidth) {
+  const Graph graph = test::regression(1, 2, 2);
+  folder_.write("x.bin", bytes_of<float>({1, 2}));
+  folder_.write("targets.bin", bytes_of<double>({1, 2}));
+  EXPECT_THAT(message(graph), AllOf(HasSubstr("targets.bin: has 2 samples, but"),
+                                    HasSubstr("x.bin has 1: float64 must be made float32")));
+  folder_.write("x.bin", bytes_of<double>({1, 2}));
+  folder_.write("targets.bin", bytes_of<float>({1, 2}));
+  EXPECT_THAT(message(graph),
+              AllOf(HasSubstr("targets.bin: has 1 sample, but"), HasSubstr("elements of 64 bits")));
+}
+
+TEST_F(DatasetErrors, TargetsAlongAnotherAxis) {
+  const Graph graph = test::language_model(1, 3, 10);
+  folder_.write("input_ids.bin", bytes_of<std::int32_t>({1, 2, 3}));
+  folder_.write("targets.bin", bytes_of<std::int32_t>({1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_THAT(message(graph),
+              HasSubstr("a sample has 3 targets of 10 classes, which lie along the output's last axis"));
+}
+
+// (time, batch, features), as nn.LSTM has it: read as samples, time steps would be shuffled.
+TEST_F(DatasetErrors, TimeAlongTheFirstAxis) {
+  const auto network = [](bool batch_first) {
+    GraphBuilder g("sequences");
+    ValueId x = g.input("x", {4, 4, 3});
+    if (batch_first) x = nn::transpose(g, "turned", nn::permute(g, "seen", x, {1, 0, 2}), {0, 1, 2});
+    const ValueId h = nn::gru(g, "gru", nn::relu(g, "relu", x), {.hidden_size = 5}, true);
+    const ValueId last = nn::last_step(g, "last", h, nn::Direction::forward);
+    const ValueId rows = nn::reshape(g, "rows", last, {4, 5});
+    nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", rows, 2), g.input("targets", {4}, DType::int32));
+    return g.finish();
+  };
+  EXPECT_THAT(
+      message(network(false)),
+      AllOf(HasSubstr("input 'x': has time steps along its first axis, which must count samples: 'gru'"),
+            HasSubstr("export with batch_first=True")));
+  EXPECT_THAT(message(network(true)), Not(HasSubstr("time steps")));
 }
 
 TEST_F(DatasetErrors, IntegersOfOtherWidths) {

@@ -177,6 +177,24 @@ TEST(DataInputs, RolesOfTheBuiltInTransformer) {
   EXPECT_EQ(samples_per_step(inputs), 2);
 }
 
+// Whatever the input is called, integers that index no table have any value: what is computed of them may.
+TEST(DataInputs, IntegersThatIndexNoTableHaveAnyValue) {
+  for (const char* name : {"counts", "mask"}) {
+    GraphBuilder g("counts");
+    const ValueId x = nn::cast(g, "real", g.input(name, {2, 3}, DType::int32), DType::float32);
+    nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", x, 4), g.input("targets", {2}, DType::int32));
+    const Graph graph = g.finish();
+    EXPECT_EQ(data_inputs(graph)[0].range, 0);
+    const test::ScratchFolder folder;
+    folder.write(std::string(name) + ".u8", bytes_of<std::uint8_t>({0, 4, 255, 7, 1, 2}));
+    folder.write("targets.u8", bytes_of<std::uint8_t>({0, 3}));
+    const auto data = open_dataset(folder.path(), graph);
+    EXPECT_THAT(read<std::int32_t>(*data, graph, 0, {0, 1}), ElementsAre(0, 4, 255, 7, 1, 2));
+    for (const std::int32_t made : read<std::int32_t>(*synthetic_dataset(graph, 2, 0), graph, 0, {0, 1}))
+      EXPECT_TRUE(made == 0 || made == 1);
+  }
+}
+
 TEST(DataInputs, TargetsMayHaveRowsPerSample) {
   const std::vector<DataInput> inputs = data_inputs(test::language_model(2, 3, 10));
   EXPECT_EQ(inputs[2].shape, Shape{6});

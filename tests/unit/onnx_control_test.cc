@@ -398,6 +398,22 @@ TEST_F(OnnxControl, ALoopOfKnownLengthIsUnrolled) {
     }
 }
 
+TEST_F(OnnxControl, ALoopGoesOnByAnIntegerCastToATruthValue) {
+  for (const std::int64_t number : {1, 0}) {
+    ProtoModel model = looping("one");
+    model.integers("one", {number}).clear_dims();
+    ::onnx::GraphProto& body = *model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g();
+    NodeProto& last = *body.mutable_node(body.node_size() - 1);
+    ASSERT_EQ(last.output(0), "on");
+    last.set_op_type("Cast");
+    ProtoModel::set(last, "to", TensorProto::BOOL);
+    if (number == 1)
+      EXPECT_EQ(std::ranges::count(kinds(import(model).forward), "tanh"), 3);
+    else
+      EXPECT_THAT(error(model), HasSubstr("decides in its body whether it goes on"));
+  }
+}
+
 TEST_F(OnnxControl, LoopsThatCannotBeUnrolled) {
   EXPECT_THAT(error(looping("even")), HasSubstr("decides in its body whether it goes on"));
   ProtoModel open = looping("go");

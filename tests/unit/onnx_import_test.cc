@@ -18,6 +18,7 @@
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
 #include "tests/support/paths.h"
+#include "tests/support/reference_kernels.h"
 
 namespace poet {
 namespace {
@@ -610,18 +611,55 @@ TEST(OnnxImport, AnotherDomainsOperatorHasTheShapeThatTheFileDeclares) {
   EXPECT_THAT(refusal(), HasSubstr("`allow_opaque`"));
 }
 
+// Which row or column a padded one repeats, by the formulas of numpy.pad.
+TEST(OnnxImport, PaddingByTheInputItself) {
+  const auto source = [](const std::string& mode, std::int64_t i, std::int64_t size) {
+    if (mode == "edge") return std::clamp<std::int64_t>(i, 0, size - 1);
+    if (mode == "wrap") return (i + size) % size;
+    return i < 0 ? -i : i < size ? i : 2 * (size - 1) - i;
+  };
+  const auto padded = [](const std::string& mode, std::vector<std::int64_t> pads) {
+    ImportOptions options;
+    options.loss = Loss::mean_squared_error;
+    return import_model(onnx_model({3, 4}, {{"pads", onnx_integers(std::move(pads))}},
+                                   {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", mode}}),
+                                    onnx_node("Relu", {"p"}, {"y"})}),
+                        options)
+        .forward;
+  };
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (const std::string mode : {"reflect", "edge", "wrap"}) {
+    const Graph graph = padded(mode, {1, 3, 2, 1});
+    reference::Interpreter run(graph);
+    run.set(test::find_value(graph, "x"), x);
+    run.set(test::find_value(graph, "targets"), std::vector<double>(6 * 8, 0.0));
+    run.run();
+    const reference::Array y = run.get(test::find_value(graph, "y"));
+    ASSERT_EQ(y.shape, (Shape{6, 8}));
+    for (std::int64_t i = 0; i < 6; ++i)
+      for (std::int64_t j = 0; j < 8; ++j)
+        EXPECT_EQ(y.data[static_cast<std::size_t>(i * 8 + j)],
+                  x[static_cast<std::size_t>(source(mode, i - 1, 3) * 4 + source(mode, j - 3, 4))])
+            << mode << " " << i << " " << j;
+  }
+  EXPECT_THAT(test::input_error([&] {
+                (void)padded("reflect", {0, 4, 0, 0});
+              }),
+              HasSubstr("the padding of axis 1 must be at most 3 in mode 'reflect', not 4"));
+}
+
 // A known operator with a setting that its rule does not have.
 TEST(OnnxImport, UnknownSettingsMayBeOpaque) {
   ImportOptions options;
   options.allow_opaque = true;
   const ImportedModel model =
       import_model(onnx_model({2, 3}, {{"pads", onnx_integers({0, 1, 0, 1})}, {"w", onnx_reals({5, 4})}},
-                              {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string("reflect")}}),
+                              {onnx_node("Pad", {"x", "pads"}, {"p"}, {{"mode", std::string("mirror")}}),
                                onnx_node("MatMul", {"p", "w"}, {"y"})}),
                    options);
   EXPECT_EQ(value_named(model.forward, "p").shape, (Shape{2, 5}));
-  EXPECT_THAT(model.notices,
-              ::testing::Contains(HasSubstr("Pad is opaque to poet (attribute 'mode': must be 'constant')")));
+  EXPECT_THAT(model.notices, ::testing::Contains(
+                                 HasSubstr("Pad is opaque to poet (attribute 'mode': must be 'constant', ")));
   // Six numbers as a list of five are a mistake, and no setting that is missing.
   EXPECT_THROW((void)import_model(
                    onnx_model({2, 3}, {{"to", onnx_integers({5})}},

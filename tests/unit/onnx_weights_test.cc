@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "poet/frontend/onnx/import.h"
+#include "poet/runtime/weights/safetensors.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/proto_model.h"
 #include "tests/support/scratch_folder.h"
@@ -57,6 +59,89 @@ TEST_F(OnnxWeightsTest, MatricesOfLinearLayersAreTurned) {
   EXPECT_THAT(imported_.transposed, ElementsAre("w"));
   EXPECT_THAT(reals("w"), ElementsAre(1, 3, 5, 2, 4, 6));
   EXPECT_THAT(reals("b"), ElementsAre(7, 8));
+}
+
+// Under the tensor's name files exchange the tensor as the ONNX file has it, square or not, whole or in
+// parts.
+TEST_F(OnnxWeightsTest, SafetensorsHaveTheLayoutOfTheOnnxFile) {
+  const std::vector<float> square = {1, 2, 3, 4}, wide = {1, 2, 3, 4, 5, 6},
+                           as_is = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  ProtoModel model({1, 2});
+  model.floats("square", {2, 2}, square);
+  model.floats("wide", {2, 3}, wide);
+  model.floats("as_is", {3, 3}, as_is);
+  model.node("MatMul", {"x", "square"}, {"h"});
+  model.node("MatMul", {"h", "wide"}, {"i"});
+  ProtoModel::set(model.node("Gemm", {"i", "as_is"}, {"y"}), "transB", 1);
+  import(model);
+  const auto bytes = [](const std::vector<float>& numbers) {
+    return reinterpret_cast<const std::byte*>(numbers.data());
+  };
+  const auto path = folder_.path() / "w.safetensors";
+  runtime::write_safetensors(path,
+                             {{"square", DType::float32, {2, 2}, bytes(square)},
+                              {"wide", DType::float32, {2, 3}, bytes(wide)},
+                              {"as_is", DType::float32, {3, 3}, bytes(as_is)}},
+                             {});
+  const runtime::SafetensorsFile file(path);
+  const auto read_value = [](const runtime::SafetensorsFile& from, const Value& value) {
+    std::vector<float> numbers(static_cast<std::size_t>(element_count(value.shape)));
+    from.read(value, reinterpret_cast<std::byte*>(numbers.data()));
+    return numbers;
+  };
+  std::map<std::string, Value> values;
+  for (const char* name : {"square", "wide", "as_is"})
+    values[name] = test::value_named(imported_.forward, name);
+  EXPECT_THAT(read_value(file, values["square"]), ElementsAre(1, 3, 2, 4));
+  EXPECT_EQ(read_value(file, values["wide"]), reals("wide"));
+  EXPECT_EQ(read_value(file, values["as_is"]), as_is);
+
+  Value first = values["wide"], last = values["wide"];  // (3, 2) cut into row 0 and rows 1 and 2
+  first.part = Part{"wide", {3, 2}, {0, 0}};
+  first.shape = {1, 2};
+  last.part = Part{"wide", {3, 2}, {1, 0}};
+  last.shape = {2, 2};
+  const std::vector<float> row = read_value(file, first), rows = read_value(file, last);
+  EXPECT_THAT(row, ElementsAre(1, 4));
+  EXPECT_THAT(rows, ElementsAre(2, 5, 3, 6));
+
+  const auto back = folder_.path() / "back.safetensors";
+  runtime::write_safetensors(back,
+                             {{"wide",
+                               DType::float32,
+                               shape_in_file(values["wide"]),
+                               nullptr,
+                               {{&first, bytes(row)}, {&last, bytes(rows)}}}},
+                             {});
+  std::vector<float> again(6);
+  runtime::SafetensorsFile(back).read("wide", DType::float32, {2, 3},
+                                      reinterpret_cast<std::byte*>(again.data()));
+  EXPECT_EQ(again, wide);
+
+  // Checkpoints of versions that kept (out, in) say so.
+  runtime::write_safetensors(back, {{"square", DType::float32, {2, 2}, bytes(square)}},
+                             {{"format", runtime::kCheckpointInMemory}});
+  EXPECT_EQ(read_value(runtime::SafetensorsFile(back), values["square"]), square);
+}
+
+TEST_F(OnnxWeightsTest, SafetensorsMayDifferInAxesOfOneElement) {
+  ProtoModel model({1, 2, 4});
+  model.floats("w", {3, 2, 2}, std::vector<float>(12, 1.0F));
+  model.node("Conv", {"x", "w"}, {"y"});
+  import(model);
+  const Value& value = test::value_named(imported_.forward, "w");
+  EXPECT_EQ(value.shape, (Shape{3, 2, 1, 2}));
+  EXPECT_EQ(shape_in_file(value), (Shape{3, 2, 2}));
+  std::vector<float> numbers(12);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  for (const Shape& shape : {Shape{3, 2, 2}, Shape{3, 2, 1, 2}}) {
+    const auto file = folder_.path() / "w.safetensors";
+    runtime::write_safetensors(
+        file, {{"w", DType::float32, shape, reinterpret_cast<const std::byte*>(numbers.data())}}, {});
+    std::vector<float> found(12);
+    runtime::SafetensorsFile(file).read(value, reinterpret_cast<std::byte*>(found.data()));
+    EXPECT_EQ(found, numbers);
+  }
 }
 
 // A small Constant is known while importing, one of more than 4096 elements is not: both are transposed.

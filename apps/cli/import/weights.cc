@@ -59,11 +59,16 @@ Converted onnx_to_safetensors(const std::string& from, const std::string& to) {
   Converted done;
   done.notices = model.notices;
   std::deque<std::vector<std::byte>> contents;
+  std::deque<Value> values;
   std::vector<runtime::TensorEntry> tensors;
   for (const Value& value : values_with_weights(model.forward)) {
     contents.emplace_back(static_cast<std::size_t>(value.bytes.value()));
     if (!weights.read(value, contents.back().data())) continue;
-    tensors.push_back({value.name, value.dtype, value.shape, contents.back().data()});
+    tensors.push_back({value.name,
+                       value.dtype,
+                       shape_in_file(value),
+                       nullptr,
+                       {{&values.emplace_back(value), contents.back().data()}}});
     done.add(value);
   }
   if (tensors.empty()) throw InputError(from, "holds no weights");
@@ -79,7 +84,7 @@ class Replacement {
   Replacement(const std::string& file, const Graph& forward, bool complete) : file_(file) {
     for (const Value& value : values_with_weights(forward)) {
       if (file_.has(value.name)) {
-        file_.check(value.name, value.dtype, value.shape);
+        file_.check(value);
         done_.add(value);
       } else if (complete || value.persistence == Persistence::parameter) {
         throw InputError(file, fmt::format("has no tensor \"{}\", which the network has", value.name));

@@ -90,7 +90,7 @@ void check(Forked& process, const std::string& what) {
 std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::optional<OnnxNetwork>& network) {
   if (training.trainer.resume) return std::nullopt;
   if (!training.weights) return network;
-  if (!is_onnx(*training.weights)) return std::nullopt;
+  if (!is_onnx(*training.weights)) return network;  // what safetensors lack
   return OnnxNetwork{*training.weights, [file = *training.weights] { return import_onnx(file); }, true};
 }
 

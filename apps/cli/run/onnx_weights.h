@@ -21,8 +21,9 @@ struct OnnxNetwork {
   bool is_chosen = false;  // by --weights: it must have some of the network's
 };
 
-/// The ONNX file that weights come from: --weights where it is one; without --weights `network`,
-/// the file that the graph came from. None for a run that is resumed: its checkpoint has them.
+/// The ONNX file that weights come from: --weights where it is one, else `network`, the file that the graph
+/// came from, which has what safetensors (--weights) lack. None for a run that is resumed: its checkpoint has
+/// them.
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
                                                      const std::optional<OnnxNetwork>& network);
 

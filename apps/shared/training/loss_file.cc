@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -17,14 +18,16 @@ namespace {
 std::string table_of(const Session& session) {
   const runtime::TrainResult& result = session.result;
   const bool validates = !session.setup.validation.empty();
+  const bool clips = std::any_of(session.norms.begin(), session.norms.end(),
+                                 [](const auto& norm) { return norm.has_value(); });
   std::string text = "step,loss,learning_rate,seconds";
-  if (!session.norms.empty()) text += ",gradient_norm";
+  if (clips) text += ",gradient_norm";
   text += validates ? ",validation_loss,accuracy\n" : "\n";
   auto found = result.validations.begin();
   for (std::size_t i = 0; i < result.losses.size(); ++i) {
     const std::int64_t step = result.first_step + static_cast<std::int64_t>(i);
     text += fmt::format("{},{},{},{}", step, result.losses[i], session.rates[i], session.ends[i]);
-    if (!session.norms.empty()) text += fmt::format(",{}", session.norms[i]);
+    if (clips) text += session.norms[i] ? fmt::format(",{}", *session.norms[i]) : ",";
     if (validates) {
       if (found != result.validations.end() && found->step == step) {
         text += fmt::format(",{},", found->loss);

@@ -41,7 +41,7 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
     if (training.loss_out) {
       session.result.losses.push_back(done.loss);
       session.rates.push_back(rate);
-      if (done.gradient_norm) session.norms.push_back(*done.gradient_norm);
+      session.norms.push_back(done.gradient_norm);
       session.ends.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     }
     if (!events) return;

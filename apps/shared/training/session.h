@@ -20,15 +20,15 @@ struct Session {
   runtime::TrainerSetup setup;
   runtime::PagingSetup paging;
   runtime::TrainResult result;
-  std::vector<double> rates;               // the learning rate of each of its steps
-  std::vector<float> norms;                // of the gradients in each; empty where they are not clipped
-  std::vector<double> ends;                // when each had ended, in seconds since the first began
-  std::optional<SimulatedSteps> expected;  // of `file`, where it says how times vary
-  runtime::RunState state;                 // after the last step
-  std::filesystem::path storage;           // as named, or what is resumed
-  bool resumable = false;                  // the page file stays, to be resumed
-  std::vector<std::string> notes;          // notes.h
-  std::exception_ptr unfinished;           // what `finish` threw, after training that is not to be lost
+  std::vector<double> rates;                // the learning rate of each of its steps
+  std::vector<std::optional<float>> norms;  // of the gradients in each; nothing where none are clipped
+  std::vector<double> ends;                 // when each had ended, in seconds since the first began
+  std::optional<SimulatedSteps> expected;   // of `file`, where it says how times vary
+  runtime::RunState state;                  // after the last step
+  std::filesystem::path storage;            // as named, or what is resumed
+  bool resumable = false;                   // the page file stays, to be resumed
+  std::vector<std::string> notes;           // notes.h
+  std::exception_ptr unfinished;            // what `finish` threw, after training that is not to be lost
 };
 
 /// Of the process at its peak, since the last change of plan if there was one, what is neither arena nor

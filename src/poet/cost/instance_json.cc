@@ -146,7 +146,7 @@ std::int32_t read_index(const JsonField& json, std::size_t count) {
 
 Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
   json.only({"name", "shape", "strides", "dtype", "persistence", "paged", "producer", "alias_of", "bytes",
-             "part", "rows", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
+             "part", "rows", "in_file", "ram_bytes", "page_in_seconds", "page_out_seconds", "page_in_joules",
              "page_out_joules"});
   Value value;
   value.name = json.at("name").name();
@@ -168,6 +168,12 @@ Value read_value(const JsonField& json, std::size_t ops, std::size_t values) {
     const JsonField rows = json.at("rows");
     rows.only({"table", "indices", "of"});
     value.rows = Rows{rows.at("table").name(), rows.at("indices").name(), rows.at("of").integer(1, kMostInt)};
+  }
+  if (json.has("in_file")) {
+    const JsonField in_file = json.at("in_file");
+    in_file.only({"shape", "transposed"});
+    value.in_file = FileLayout{in_file.at("shape").integers(0, kMostInt),
+                               in_file.has("transposed") && in_file.at("transposed").boolean()};
   }
   if (json.has("alias_of")) value.alias_of = ValueId(read_index(json.at("alias_of"), values));
   if (json.has("producer")) value.producer = OpId(read_index(json.at("producer"), ops));
@@ -310,6 +316,10 @@ Json value_json(const Value& value, const ValueCost& cost, bool has_storage) {
         {"tensor", value.part->tensor}, {"shape", value.part->shape}, {"begin", value.part->begin}};
   if (value.rows)
     json["rows"] = {{"table", value.rows->table}, {"indices", value.rows->indices}, {"of", value.rows->of}};
+  if (value.in_file) {
+    json["in_file"] = {{"shape", value.in_file->shape}};
+    if (value.in_file->transposed) json["in_file"]["transposed"] = true;
+  }
   json["bytes"] = value.bytes.value();
   json["ram_bytes"] = cost.bytes.value();
   if (has_storage) write_transfers(cost, json);

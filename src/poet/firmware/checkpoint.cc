@@ -22,7 +22,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std
   std::deque<Value> homes;
   for (const Tensor& tensor : persistent_tensors(graph)) {
     runtime::TensorEntry& entry =
-        tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape});
+        tensors.emplace_back(runtime::TensorEntry{tensor.name, tensor.dtype, tensor.shape_in_file});
     for (const ValueId v : tensor.values) {
       homes.push_back(at_home(graph.values[v]));
       entry.parts.push_back({&homes.back(), state.contents[v].data()});
@@ -30,7 +30,7 @@ void write_checkpoint(const std::filesystem::path& file, const Graph& graph, std
   }
   runtime::KernelOptions kernels;
   kernels.library = runtime::KernelLibrary::reference;  // whose bits are the firmware's
-  std::map<std::string, std::string> metadata = {{"format", "poet checkpoint 1"},
+  std::map<std::string, std::string> metadata = {{"format", runtime::checkpoint_format(graph)},
                                                  {"step", fmt::format("{}", state.step)},
                                                  {"seed", fmt::format("{}", state.seed)},
                                                  {"loss", fmt::format("{}", state.loss)},

@@ -50,6 +50,11 @@ ValueId GraphBuilder::constant(const std::string& name, const Shape& shape, DTyp
   return v;
 }
 
+void GraphBuilder::set_layout_in_file(ValueId v, FileLayout layout) {
+  ensure(is_persistent(graph_.values[v].persistence), "GraphBuilder: files have persistent values");
+  graph_.values[v].in_file = std::move(layout);
+}
+
 void GraphBuilder::bind(const std::string& name, ValueId existing) {
   ensure(graph_.values.contains(existing), "GraphBuilder: a value of this builder");
   bound_[name] = existing;

@@ -25,6 +25,8 @@ class GraphBuilder {
                     Persistence persistence = Persistence::parameter);
   /// Adds a persistent tensor that is not trained, for any operator to read.
   ValueId constant(const std::string& name, const Shape& shape, DType dtype = DType::float32);
+  /// Sets how files have the persistent value `v`.
+  void set_layout_in_file(ValueId v, FileLayout layout);
   /// Makes operators that are added later use `existing` instead of creating `name` ("conv1.weight",
   /// "bn1.running_mean"). They throw InputError if its shape differs.
   void bind(const std::string& name, ValueId existing);

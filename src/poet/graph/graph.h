@@ -55,6 +55,14 @@ struct Rows {
   std::int64_t of = 0;  // rows of the table
 };
 
+/// How files that exchange a persistent value under its tensor's name have the tensor, where that differs
+/// from the value: the model's file stores it so. Whatever shape the file gives it, the elements are those of
+/// the tensor in row-major order, or of the transposed matrix.
+struct FileLayout {
+  Shape shape;  // the file's, of the whole tensor
+  bool transposed = false;
+};
+
 struct Value {
   std::string name;
   Shape shape;
@@ -67,6 +75,7 @@ struct Value {
   bool paged = false;  // persistent values: at home on storage, in RAM only while a plan keeps it there
   std::optional<Part> part{};  // absent: a whole tensor
   std::optional<Rows> rows{};  // absent: no rows of a table
+  std::optional<FileLayout> in_file{};  // absent: as in RAM
 };
 
 /// Return the tensor's name and shape: the value's own unless it is a part.
@@ -75,6 +84,11 @@ struct Value {
 }
 [[nodiscard]] inline const Shape& tensor_shape(const Value& value) {
   return value.part ? value.part->shape : value.shape;
+}
+
+/// The shape that files give the value's tensor.
+[[nodiscard]] inline const Shape& shape_in_file(const Value& value) {
+  return value.in_file ? value.in_file->shape : tensor_shape(value);
 }
 
 struct Op {

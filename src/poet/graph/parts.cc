@@ -36,7 +36,7 @@ std::vector<Tensor> persistent_tensors(const Graph& graph) {
         continue;
       }
     }
-    all.push_back({tensor_name(value), value.dtype, tensor_shape(value), {v}});
+    all.push_back({tensor_name(value), value.dtype, tensor_shape(value), shape_in_file(value), {v}});
   }
   return all;
 }

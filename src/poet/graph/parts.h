@@ -16,6 +16,7 @@ struct Tensor {
   std::string name;
   DType dtype = DType::float32;
   Shape shape;
+  Shape shape_in_file;          // see Value::in_file
   std::vector<ValueId> values;  // its parts, or itself: at_home()
 };
 
@@ -72,6 +73,23 @@ void for_each_run_of_part(const Value& value, const F& f) {
     }
     f(place, first, run);
   }
+}
+
+/// The same for the tensor as files have it (Value::in_file): calls f(first element in the file's tensor,
+/// first in the value, number of elements, distance of neighbours in the value).
+template <class F>
+void for_each_run_in_file(const Value& value, const F& f) {
+  if (!value.in_file || !value.in_file->transposed) {
+    for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+      f(first, at, count, std::int64_t{1});
+    });
+    return;
+  }
+  const std::int64_t rows = value.shape.at(0), columns = value.shape.at(1);
+  const std::int64_t row = value.part ? value.part->begin[0] : 0;
+  const std::int64_t column = value.part ? value.part->begin[1] : 0;
+  for (std::int64_t i = 0; rows > 0 && i < columns; ++i)
+    f((column + i) * tensor_shape(value)[0] + row, i, rows, columns);
 }
 
 }  // namespace poet

@@ -57,6 +57,19 @@ bool within_tensor(const Value& value) {
   return true;
 }
 
+/// Value::in_file names the tensor's elements. Shapes are not negative.
+void check_in_file(const Graph& graph, ValueId v) {
+  const Value& value = graph.values[v];
+  if (!is_persistent(value.persistence) || value.alias_of.valid())
+    throw InputError(place(graph, v), "only persistent values that are no views have a layout in files");
+  if (value.in_file->transposed && (value.shape.size() != 2 || value.rows))
+    throw InputError(place(graph, v), "only a matrix can be transposed in files, and no table by index");
+  Shape tensor = tensor_shape(value);
+  if (value.rows && !tensor.empty()) tensor.front() = value.rows->of;
+  if (element_count(value.in_file->shape) != element_count(tensor))
+    throw InputError(place(graph, v), "must have as many elements in files as in memory");
+}
+
 // Sums of any of the sizes are safe afterwards.
 void check_sizes(const Graph& graph) {
   std::int64_t total = 0;
@@ -72,6 +85,7 @@ void check_sizes(const Graph& graph) {
       throw InputError(place(graph, v),
                        fmt::format("a part must lie within its tensor, '{}'", value.part->tensor));
     }
+    if (value.in_file) check_in_file(graph, v);
     if (value.bytes.value() < 0) {
       throw InputError(place(graph, v), fmt::format("bytes must be >= 0, not {}", value.bytes.value()));
     }

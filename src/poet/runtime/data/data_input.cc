@@ -9,6 +9,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/operators/schema.h"
+#include "poet/runtime/data/time_axis.h"
 
 namespace poet::runtime {
 namespace {
@@ -47,7 +48,6 @@ std::optional<InputRole> target_role(const Graph& graph, DataInput& input) {
 
 /// Ids must be rows of every table that they are looked up in.
 InputRole token_role(const Graph& graph, DataInput& input) {
-  constexpr std::int64_t kUnknownRange = 2;  // integers that no table bounds: 0 and 1 mean something anywhere
   std::optional<InputRole> role;
   for (const Op& op : graph.ops) {
     const bool embeds = op.kind == "embedding" && reads(graph, op, 0, input.value);
@@ -65,7 +65,6 @@ InputRole token_role(const Graph& graph, DataInput& input) {
     if (!role) role = role_named(value.rows->table);
   }
   if (!role) role = role_named(input.name);
-  if (!role && input.range == 0) input.range = kUnknownRange;
   return role.value_or(InputRole::tokens);
 }
 
@@ -74,7 +73,8 @@ void find_role(const Graph& graph, DataInput& input) {
     input.role = *target;
   } else if (mentions(input.name, "mask") || input.dtype == DType::uint8) {
     input.role = InputRole::mask;
-    input.range = input.dtype == DType::float32 ? 0 : 2;
+    if (input.dtype == DType::int32) static_cast<void>(token_role(graph, input));  // its range
+    if (input.dtype == DType::uint8) input.range = 2;                              // truth values
   } else if (input.dtype != DType::float32) {
     input.role = token_role(graph, input);
   }
@@ -111,6 +111,13 @@ std::vector<DataInput> data_inputs(const Graph& graph) {
       throw InputError(place(input), "is int64; data are float32, int32 or truth values (uint8)");
     if (element_count(input.shape) == 0 || input.shape.empty())
       throw InputError(place(input), "has no axis of samples, or nothing along one of its axes");
+    if (const auto reader = reader_of_time(graph, input.value))
+      throw InputError(
+          place(input),
+          fmt::format("has time steps along its first axis, which must count samples: '{}' reads "
+                      "(time, batch, features); export with batch_first=True, or transpose the "
+                      "input within the model",
+                      graph.ops[*reader].name));
     find_role(graph, input);
     inputs.push_back(std::move(input));
   }

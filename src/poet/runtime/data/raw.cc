@@ -58,6 +58,16 @@ std::string types_of(const RawInput& raw) {
   return fmt::format(" (int32; uint8 in {}.u8, uint16 in {}.u16)", name, name);
 }
 
+/// How many targets a sample has and where that comes from, for messages; empty for one target per sample.
+std::string targets_of(const DataInput& input) {
+  const std::int64_t count = element_count(input.sample);
+  if (input.role != InputRole::class_targets || count == 1) return "";
+  return fmt::format(
+      "; a sample has {} targets of {} classes, which lie along the output's last axis, or along axis "
+      "1 of a convolution's output",
+      count, input.range);
+}
+
 RawInput open_input(const fs::path& folder, const DataInput& input) {
   RawInput raw{input, std::nullopt};
   const auto found = find(folder, input);
@@ -67,16 +77,16 @@ RawInput open_input(const fs::path& folder, const DataInput& input) {
   }
   if (!found) {
     throw InputError((folder / (file_name(input) + ".bin")).string(),
-                     fmt::format("is missing: the data of the input '{}', {} elements per sample", input.name,
-                                 element_count(input.sample)));
+                     fmt::format("is missing: the data of the input '{}', {} per sample", input.name,
+                                 counted(element_count(input.sample), "element")));
   }
   raw.file.emplace(found->first);
   raw.stored = found->second;
   raw.sample_bytes = input.dtype == DType::int32 ? element_count(input.sample) * bytes_of(raw.stored)
                                                  : byte_count(input.sample, input.dtype).value();
   if (raw.file->size() == 0 || raw.file->size() % raw.sample_bytes != 0) {
-    raw.file->fail(fmt::format("must be samples of {} bytes{}, but has {} bytes", raw.sample_bytes,
-                               types_of(raw), raw.file->size()));
+    raw.file->fail(fmt::format("must be samples of {} bytes{}, but has {} bytes{}", raw.sample_bytes,
+                               types_of(raw), raw.file->size(), targets_of(raw.input)));
   }
   return raw;
 }
@@ -84,10 +94,16 @@ RawInput open_input(const fs::path& folder, const DataInput& input) {
 /// Of an input that has another number of samples than those before it.
 [[noreturn]] void fail_number(const RawInput& raw, std::int64_t samples, const std::string& first,
                               std::int64_t expected) {
-  const bool may_be_int64 =
-      raw.input.dtype == DType::int32 && raw.stored == Stored::int32 && samples == 2 * expected;
-  raw.file->fail(fmt::format("has {} samples{}, but {} has {}{}", samples, types_of(raw), first, expected,
-                             may_be_int64 ? ": int64 must be made int32" : ""));
+  const bool is_twice = samples == 2 * expected;
+  const bool may_be_int64 = raw.input.dtype == DType::int32 && raw.stored == Stored::int32 && is_twice;
+  const bool may_be_float64 = raw.input.dtype == DType::float32 && is_twice;
+  const bool first_may_be_wide = expected == 2 * samples;
+  raw.file->fail(fmt::format("has {}{}, but {} has {}{}", counted(samples, "sample"), types_of(raw), first,
+                             expected,
+                             may_be_int64        ? ": int64 must be made int32"
+                             : may_be_float64    ? ": float64 must be made float32"
+                             : first_may_be_wide ? ", twice as many: elements of 64 bits must be made 32"
+                                                 : targets_of(raw.input)));
 }
 
 void check_targets(const RawInput& raw, std::int64_t sample, std::span<const std::byte> numbers) {

@@ -13,6 +13,7 @@ namespace poet::runtime {
 namespace {
 
 constexpr std::int64_t kMostClasses = 10;
+constexpr std::int64_t kUnbounded = 2;    // integers that no table bounds: 0 and 1 are safe in any network
 constexpr double kNoise = 0.5;            // standard deviation; patterns have 1
 constexpr double kFavourite = 0.5;        // how much of a text is favourite tokens of its class
 constexpr std::int64_t kFavourites = 16;  // per class
@@ -103,9 +104,10 @@ class SyntheticDataset : public Dataset {
                                    std::int64_t i) const {
     const std::uint64_t own = sample_key(input, sample);
     const auto draw = 3 * static_cast<std::uint64_t>(i);
-    if (random_uniform(own, draw) >= kFavourite) return random_below(own, draw + 1, into.range);
+    const std::int64_t range = into.range > 0 ? into.range : kUnbounded;
+    if (random_uniform(own, draw) >= kFavourite) return random_below(own, draw + 1, range);
     const auto which = static_cast<std::uint64_t>(random_below(own, draw + 2, kFavourites));
-    return random_below(class_key(input, sample), which, into.range);
+    return random_below(class_key(input, sample), which, range);
   }
 
   std::vector<DataInput> inputs_;

@@ -16,7 +16,19 @@
 namespace poet::runtime {
 namespace {
 
-constexpr const char* kFormat = "poet checkpoint 1";
+/// Whether tensors are in files as they are in memory.
+bool is_in_memory_layout(const Graph& graph) {
+  return std::none_of(graph.values.begin(), graph.values.end(),
+                      [](const Value& value) { return value.in_file && value.in_file->transposed; });
+}
+
+/// A checkpoint with transposed matrices cannot belong to a graph that knows of none.
+void check_layouts(const std::filesystem::path& file, const SafetensorsFile& opened, const Graph& graph) {
+  if (opened.is_as_in_memory() || !is_in_memory_layout(graph)) return;
+  throw InputError(file.string(),
+                   "has matrices as the ONNX file has them, of which the plan knows none: it is of another "
+                   "network, or an older version made it; solve again");
+}
 
 template <class Number>
 Number number_in(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
@@ -33,9 +45,11 @@ Number number_in(const std::filesystem::path& file, const std::map<std::string, 
 
 RunState state_of(const SafetensorsFile& opened, const std::filesystem::path& file) {
   const auto format = opened.metadata().find("format");
-  if (format == opened.metadata().end() || format->second != kFormat)
-    throw InputError(file.string(),
-                     fmt::format("is not a poet checkpoint (metadata \"format\": \"{}\")", kFormat));
+  if (format == opened.metadata().end() ||
+      (format->second != kCheckpointInMemory && format->second != kCheckpointAsInFile))
+    throw InputError(file.string(), fmt::format("is not a poet checkpoint (metadata \"format\": \"{}\" or "
+                                                "\"{}\")",
+                                                kCheckpointInMemory, kCheckpointAsInFile));
   RunState state;
   state.step = number_in<std::int64_t>(file, opened.metadata(), "step");
   state.seed = number_in<std::uint64_t>(file, opened.metadata(), "seed");
@@ -89,18 +103,22 @@ std::string describe_optimizer(const Graph& graph) {
   return "none";
 }
 
+const char* checkpoint_format(const Graph& graph) {
+  return is_in_memory_layout(graph) ? kCheckpointInMemory : kCheckpointAsInFile;
+}
+
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                       const PersistentValues& persistent, const RunState& state) {
   std::vector<TensorEntry> tensors;
   std::deque<Value> homes;
   for (const Tensor& tensor : persistent_tensors(graph)) {
-    TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape});
+    TensorEntry& entry = tensors.emplace_back(TensorEntry{tensor.name, tensor.dtype, tensor.shape_in_file});
     for (const ValueId v : tensor.values) {
       homes.push_back(at_home(graph.values[v]));
       entry.parts.push_back({&homes.back(), persistent.contents(v)});
     }
   }
-  std::map<std::string, std::string> metadata = {{"format", kFormat},
+  std::map<std::string, std::string> metadata = {{"format", checkpoint_format(graph)},
                                                  {"step", fmt::format("{}", state.step)},
                                                  {"seed", fmt::format("{}", state.seed)},
                                                  {"loss", fmt::format("{}", state.loss)}};
@@ -136,8 +154,8 @@ std::string short_update(const RunState& state, const Graph& graph) {
 void check_checkpoint(const std::filesystem::path& file, const Graph& graph) {
   const SafetensorsFile opened(file);
   check_update(file, state_of(opened, file), graph);
-  for (const Tensor& tensor : persistent_tensors(graph))
-    opened.check(tensor.name, tensor.dtype, tensor.shape);
+  check_layouts(file, opened, graph);
+  for (const ValueId v : persistent_values(graph)) opened.check(at_home(graph.values[v]));
 }
 
 RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
@@ -145,6 +163,7 @@ RunState read_checkpoint(const std::filesystem::path& file, const Graph& graph,
   const SafetensorsFile opened(file);
   RunState state = state_of(opened, file);
   check_update(file, state, graph);
+  check_layouts(file, opened, graph);
   for (const ValueId v : persistent_values(graph))
     persistent.set(v, [&](std::byte* to) { opened.read(at_home(graph.values[v]), to); });
   return state;

@@ -11,8 +11,11 @@
 
 namespace poet::runtime {
 
-/// Writes parameters and optimiser state of `graph`, by name, as safetensors, with the state as metadata;
-/// atomically. Throws as write_safetensors().
+/// Returns the "format" in the metadata of a checkpoint of `graph`: kCheckpointInMemory or kCheckpointAsInFile.
+[[nodiscard]] const char* checkpoint_format(const Graph& graph);
+
+/// Writes parameters and optimiser state of `graph`, by name, as safetensors, in the layout that files have
+/// (Value::in_file), with the state as metadata; atomically. Throws as write_safetensors().
 void write_checkpoint(const std::filesystem::path& file, const Graph& graph,
                       const PersistentValues& persistent, const RunState& state);
 

@@ -16,9 +16,10 @@ struct StepFigures {
   std::int64_t number = 0;  // from 1
   float loss = 0;
   Seconds makespan{};
-  Seconds stalled{};                     // of it, waiting for the storage
-  Seconds fetching{};                    // of it, reading the data set, which no plan knows
-  std::optional<float> gradient_norm{};  // of all gradients, before they are clipped; absent: they are not
+  Seconds stalled{};   // of it, waiting for the storage
+  Seconds fetching{};  // of it, reading the data set, which no plan knows
+  std::optional<float>
+      gradient_norm{};  // of all gradients, before they are clipped; absent: this step clips none
 };
 
 /// Medians, means and extremes are over all steps but the first, which touches memory for the first time

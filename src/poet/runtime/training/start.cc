@@ -1,5 +1,7 @@
 #include "poet/runtime/training/start.h"
 
+#include <fmt/format.h>
+
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/batches.h"
@@ -39,17 +41,28 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
   const SafetensorsWeights file(graph, options.weights_file);
   if (const std::string widened = file.widened(); !widened.empty()) notices.push_back(widened);
   const InitialWeights seeds(graph);
-  std::int64_t seeded = 0;
+  std::int64_t of_file = 0, given = 0, seeded = 0;  // parameters
   for (const ValueId v : persistent_values(graph)) {
     persistent.set(v, [&](std::byte* to) {
-      const bool is_given = options.weights && options.weights(v, to);
-      if (is_given || file.read(v, to))
-        return finite.check(v, to, is_given ? options.weights_origin : options.weights_file);
+      const bool counts =
+          graph.values[v].persistence == Persistence::parameter && begins_tensor(at_home(graph.values[v]));
+      const bool is_given = options.weights && options.weights(v, to);  // which is asked for all, in order
+      if (file.read(v, to)) {
+        of_file += counts ? 1 : 0;
+        return finite.check(v, to, options.weights_file);
+      }
+      if (is_given) {
+        given += counts ? 1 : 0;
+        return finite.check(v, to, options.weights_origin);
+      }
       seeds.write(v, state.seed, to);
-      if (graph.values[v].persistence == Persistence::parameter && begins_tensor(at_home(graph.values[v])))
-        ++seeded;
+      seeded += counts ? 1 : 0;
     });
   }
+  if (options.weights_file && options.weights_origin)
+    notices.push_back(fmt::format("parameters: {} of {}, {} of {}, {} seeded", of_file,
+                                  options.weights_file->string(), given, options.weights_origin->string(),
+                                  seeded));
   return seeded;
 }
 

@@ -67,12 +67,10 @@ StepFigures Trainer::step() {
   state.failed = false;
   state.run.step = number;
   state.run.loss = state.executor->loss();
-  return {number,
-          state.run.loss,
-          state.executor->makespan(),
-          state.executor->stalled(),
+  return {number, state.run.loss, state.executor->makespan(), state.executor->stalled(),
           state.executor->fetching(),
-          state.executor->gradient_norm()};
+          // Between updates it would be that of the sum so far.
+          number % state.steps_per_update == 0 ? state.executor->gradient_norm() : std::nullopt};
 }
 
 ValidationFigures Trainer::validate(const std::optional<std::filesystem::path>& best) {

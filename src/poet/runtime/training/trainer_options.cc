@@ -28,8 +28,9 @@ void check_weights(const Graph& graph, const TrainerOptions& options) {
   for (const ValueId v : persistent_values(graph)) {
     contents.resize(static_cast<std::size_t>(at_home(graph.values[v]).bytes.value()));
     const bool is_given = options.weights && options.weights(v, contents.data());
-    if (is_given || file.read(v, contents.data()))
-      finite.check(v, contents.data(), is_given ? options.weights_origin : options.weights_file);
+    const bool is_of_file = file.read(v, contents.data());
+    if (is_of_file || is_given)
+      finite.check(v, contents.data(), is_of_file ? options.weights_file : options.weights_origin);
     else
       seeds.check(v);
   }

@@ -37,13 +37,14 @@ struct TrainerOptions {
   /// validation.
   std::vector<PlanFile> validation_plans{};
 
-  // The weights: all of a resumed run; otherwise each persistent value from the first source that has it.
+  // The weights: all of a resumed run; otherwise each persistent value from the first source that has it, of
+  // `weights_file`, `weights` and InitialWeights.
   /// A checkpoint of the same network, or the page file that a run by the same plan and under the same
   /// options has left: then also the storage.
   std::optional<std::filesystem::path> resume{};
   WeightSource weights{};                                 // called in the order of persistent_values()
   std::optional<std::filesystem::path> weights_origin{};  // what `weights` reads, for errors
-  std::optional<std::filesystem::path> weights_file{};    // safetensors, by name; then InitialWeights
+  std::optional<std::filesystem::path> weights_file{};    // safetensors, by name
 
   /// The plan of a family to begin with; smaller ones are used for lack of memory.
   std::optional<std::size_t> plan{};

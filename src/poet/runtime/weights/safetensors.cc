@@ -50,6 +50,11 @@ float float_of_float16(std::uint16_t bits) {
   return sign * std::ldexp(digits, std::max(exponent, 1) - 25);
 }
 
+Shape without_single_axes(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
 std::int64_t size_of_regular_file(const Descriptor& descriptor, const std::string& file) {
   struct stat facts {};
   if (::fstat(descriptor.get(), &facts) != 0) throw InputError(file, "cannot be read: " + error_text(errno));
@@ -97,7 +102,8 @@ const SafetensorsPlace& SafetensorsFile::check(const std::string& name, DType dt
   if (found == tensors_.end()) throw InputError(described(name), "must be present");
   const SafetensorsPlace& place = found->second;
   const bool is_half = dtype == DType::float32 && (place.type == "F16" || place.type == "BF16");
-  if ((place.type != safetensors_type(dtype) && !is_half) || place.shape != shape)
+  if ((place.type != safetensors_type(dtype) && !is_half) ||
+      without_single_axes(place.shape) != without_single_axes(shape))
     throw InputError(described(name),
                      fmt::format("is {}[{}], and {}[{}] is needed", place.type, fmt::join(place.shape, ","),
                                  safetensors_type(dtype), fmt::join(shape, ",")));
@@ -110,12 +116,34 @@ void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& sh
   read_elements(name, place, 0, element_count(shape), to);
 }
 
+void SafetensorsFile::check(const Value& value) const {
+  check(tensor_name(value), value.dtype, is_as_in_memory() ? tensor_shape(value) : shape_in_file(value));
+}
+
 void SafetensorsFile::read(const Value& value, std::byte* to) const {
-  const SafetensorsPlace& place = check(tensor_name(value), value.dtype, tensor_shape(value));
+  check(value);
+  const std::string& name = tensor_name(value);
+  const SafetensorsPlace& place = tensors_.at(name);
   const std::int64_t size = size_of(value.dtype).value();
-  for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
-    read_elements(tensor_name(value), place, first, count, to + at * size);
-  });
+  if (is_as_in_memory() || !value.in_file || !value.in_file->transposed) {
+    for_each_run_of_part(value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
+      read_elements(name, place, first, count, to + at * size);
+    });
+    return;
+  }
+  std::vector<std::byte> run;  // at most a column of the value
+  for_each_run_in_file(value,
+                       [&](std::int64_t first, std::int64_t at, std::int64_t count, std::int64_t step) {
+                         run.resize(static_cast<std::size_t>(count * size));
+                         read_elements(name, place, first, count, run.data());
+                         for (std::int64_t i = 0; i < count; ++i)
+                           std::copy_n(run.data() + i * size, size, to + (at + i * step) * size);
+                       });
+}
+
+bool SafetensorsFile::is_as_in_memory() const {
+  const auto format = metadata_.find("format");
+  return format != metadata_.end() && format->second == kCheckpointInMemory;
 }
 
 std::string SafetensorsFile::widened() const {

@@ -16,6 +16,11 @@
 
 namespace poet::runtime {
 
+/// The "format" in the metadata of checkpoints: tensors are as they are in memory, or, where that differs, as
+/// files have them.
+inline constexpr const char* kCheckpointInMemory = "poet checkpoint 1";
+inline constexpr const char* kCheckpointAsInFile = "poet checkpoint 2";
+
 /// A tensor in a file.
 struct SafetensorsPlace {
   std::string type;  // in the format's words: "F32", "BF16"
@@ -27,10 +32,10 @@ struct SafetensorsPlace {
 struct TensorEntry {
   std::string name;
   DType dtype = DType::float32;
-  Shape shape;
+  Shape shape;                      // the file's
   const std::byte* data = nullptr;  // row-major; to be written
 
-  /// In place of `data` the parts that make up the tensor.
+  /// In place of `data` the parts that make up the tensor, written as files have it (Value::in_file).
   struct Slice {
     const Value* value;
     const std::byte* data;
@@ -59,8 +64,9 @@ class SafetensorsFile {
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const { return tensors_.contains(name); }
 
-  /// Where a tensor of this type and shape lies; float32 may be stored as F16 or BF16. Throws InputError
-  /// naming file and tensor where there is none, or it has another type or shape.
+  /// Where a tensor of this type and shape lies; float32 may be stored as F16 or BF16, and axes of length 1
+  /// may differ. Throws InputError naming file and tensor where there is none, or it has another type or
+  /// shape.
   const SafetensorsPlace& check(const std::string& name, DType dtype, const Shape& shape) const;
 
   /// "F16 weights are taken as float32" where check() has found some, else empty.
@@ -70,8 +76,14 @@ class SafetensorsFile {
   /// be read.
   void read(const std::string& name, DType dtype, const Shape& shape, std::byte* to) const;
 
-  /// The tensor with the name of this one's tensor, or what the value is of it.
+  /// The tensor with the name of this one's tensor, as files have it (Value::in_file), or what the value is
+  /// of it.
   void read(const Value& value, std::byte* to) const;
+  /// Throws as read().
+  void check(const Value& value) const;
+
+  /// Whether a version of poet wrote it that stored tensors as they are in memory: without Value::in_file.
+  [[nodiscard]] bool is_as_in_memory() const;
 
  private:
   [[nodiscard]] std::string described(const std::string& name) const;

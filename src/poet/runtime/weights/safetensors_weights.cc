@@ -14,7 +14,7 @@ SafetensorsWeights::SafetensorsWeights(const Graph& graph, const std::optional<s
     if (!is_persistent(stored.persistence) || stored.alias_of.valid()) continue;
     const Value value = at_home(stored);
     if (!file_->has(tensor_name(value))) continue;
-    file_->check(tensor_name(value), value.dtype, tensor_shape(value));
+    file_->check(value);
     any = true;
   }
   if (!any)

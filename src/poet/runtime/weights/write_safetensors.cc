@@ -135,10 +135,19 @@ class Draft {
     const std::int64_t size = size_of(tensor.dtype).value();
     const std::int64_t bytes = byte_count(tensor.shape, tensor.dtype).value();
     if (tensor.data != nullptr) put(0, {tensor.data, static_cast<std::size_t>(bytes)});
+    std::vector<std::byte> column;  // of a transposed matrix
     for (const TensorEntry::Slice& from : tensor.parts) {
-      for_each_run_of_part(*from.value, [&](std::int64_t first, std::int64_t at, std::int64_t count) {
-        put(first * size, {from.data + at * size, static_cast<std::size_t>(count * size)});
-      });
+      for_each_run_in_file(*from.value,
+                           [&](std::int64_t first, std::int64_t at, std::int64_t count, std::int64_t step) {
+                             const std::byte* run = from.data + at * size;
+                             if (step != 1) {
+                               column.resize(static_cast<std::size_t>(count * size));
+                               for (std::int64_t i = 0; i < count; ++i)
+                                 std::copy_n(run + i * step * size, size, column.data() + i * size);
+                               run = column.data();
+                             }
+                             put(first * size, {run, static_cast<std::size_t>(count * size)});
+                           });
     }
     size_ += bytes;
   }

@@ -69,6 +69,10 @@ ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shap
   const ValueId id = type == Type::real ? graph.parameter(w.name, stored, persistence)
                                         : graph.constant(w.name, stored, dtype_of(type));
   all.stored[w.name] = {id, stored, transposed};
+  const auto initializer = net.model.initializers.find(w.name);
+  Shape in_file = initializer != net.model.initializers.end() ? initializer->second.shape : w.tensor.shape;
+  if (initializer == net.model.initializers.end() && w.transposed) std::swap(in_file[0], in_file[1]);
+  if (in_file != stored || transposed) graph.set_layout_in_file(id, {in_file, transposed});
   // Files that go without their weights have one number in place of each: that is nothing to start from.
   const bool stands_for_weight = persistence == Persistence::parameter && w.tensor.fill;
   const bool is_known = (w.tensor.known || w.tensor.fill) && !stands_for_weight;

@@ -57,9 +57,15 @@ void add_number(GraphProto& to, const std::string& output, TensorProto::DataType
     tensor.add_int32_data(static_cast<std::int32_t>(number));
 }
 
+/// Whether a truth value, or an integer that a Cast makes one of, is true.
 bool is_true(const TensorProto& tensor) {
-  if (tensor.data_type() != TensorProto::BOOL) return false;
-  if (tensor.has_raw_data()) return !tensor.raw_data().empty() && tensor.raw_data()[0] != '\0';
+  const std::int32_t type = tensor.data_type();
+  if (type != TensorProto::BOOL && type != TensorProto::INT32 && type != TensorProto::INT64) return false;
+  if (tensor.has_raw_data()) {
+    const std::string& bytes = tensor.raw_data();
+    return std::any_of(bytes.begin(), bytes.end(), [](char byte) { return byte != '\0'; });
+  }
+  if (type == TensorProto::INT64) return tensor.int64_data_size() > 0 && tensor.int64_data(0) != 0;
   return tensor.int32_data_size() > 0 && tensor.int32_data(0) != 0;
 }
 

@@ -147,42 +147,11 @@ void split(Lowering& net, const Node& node) {
     throw InputError(fmt::format("the sizes ({}) do not add up to {}", fmt::join(sizes, ", "), from[axis]));
 }
 
-void pad(Lowering& net, const Node& node) {
-  if (text(node, "mode", "constant") != "constant")
-    throw InputError("attribute 'mode'", "must be 'constant'");
-  const std::size_t rank = shape_of(net, node, 0).size();
-  const std::vector<std::int64_t> pads = integers_of(net, node, 1, "pads");
-  double value = real(node, "value", 0.0);
-  if (has_input(node, 2)) {
-    const std::optional<double> number = scalar_of(net, node, 2);
-    const std::optional<std::int64_t> whole = whole_number(net, node, 2);
-    if (!number && !whole) throw InputError("the value of the padding must be a known number");
-    value = number ? *number : static_cast<double>(*whole);
-  }
-  std::vector<std::int64_t> axes = integers_of(net, node, 3, "axes");
-  if (axes.empty()) {
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  }
-  if (pads.size() != 2 * axes.size()) throw InputError("the padding must have two numbers per axis");
-  std::vector<std::int64_t> before(rank, 0);
-  std::vector<std::int64_t> after(rank, 0);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    before[checked_axis(axes[i], rank)] = pads[i];
-    after[checked_axis(axes[i], rank)] = pads[i + axes.size()];
-  }
-  if (std::all_of(pads.begin(), pads.end(), [](std::int64_t p) { return p == 0; })) {
-    set_result(net, node, operand_of(net, node, 0));
-    return;
-  }
-  set_result(net, node, nn::pad(net.builder, name_of(node), any_value(net, node, 0), before, after, value));
-}
-
 }  // namespace
 
 const std::vector<OperatorEntry>& copy_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Concat", concat}, {"Expand", expand}, {"Pad", pad},
-      {"Slice", slice},   {"Split", split},   {"Tile", tile},
+      {"Concat", concat}, {"Expand", expand}, {"Slice", slice}, {"Split", split}, {"Tile", tile},
   };
   return entries;
 }
