@@ -1,6 +1,6 @@
 #pragma once
 
-// Weights in and out of a run: from ONNX files and into them.
+// Import of weights from ONNX files and export to them.
 
 #include <filesystem>
 #include <functional>
@@ -18,12 +18,11 @@ namespace poet::cli {
 struct OnnxNetwork {
   std::filesystem::path file;
   std::function<ImportedModel()> import;
-  bool is_chosen = false;  // by --weights: it must have some of the network's
+  bool is_chosen = false;  // by --weights: must have some of the network's parameters
 };
 
-/// The ONNX file that weights come from: --weights where it is one, else `network`, the file that the graph
-/// came from, which has what safetensors (--weights) lack. None for a run that is resumed: its checkpoint has
-/// them.
+/// Returns the ONNX file to read weights from: --weights if it is one, otherwise `network`, the graph's file,
+/// which has what safetensors (--weights) lack. nullopt for resumed runs, whose checkpoint has them.
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
                                                      const std::optional<OnnxNetwork>& network);
 
@@ -40,11 +39,11 @@ class OnnxWeightsApart {
  public:
   OnnxWeightsApart(const Graph& graph, const OnnxNetwork& network);
 
-  /// To be asked for each persistent value in order.
+  /// Returns a source that must be asked for the persistent values in order.
   [[nodiscard]] runtime::WeightSource source();
 
  private:
-  IdVector<ValueId, Value> values_;  // a copy: the graph moves on
+  IdVector<ValueId, Value> values_;  // a copy, as the graph is moved
   Forked reader_;
 };
 
@@ -53,7 +52,7 @@ class OnnxWeightsApart {
 /// would.
 void check_run(const Graph& graph, const RunChoice& training, const std::optional<OnnxNetwork>& source);
 
-/// Throws InputError where export_weights() would, whatever the weights.
+/// Throws InputError if export_weights() would fail for any weights.
 void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& network);
 
 /// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
