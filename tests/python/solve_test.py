@@ -232,6 +232,15 @@ class WhileItRuns(unittest.TestCase):
         self.assertLess(result.figures["solve_seconds"], 30)
         self.assertIsNotNone(seen[-1][1])
 
+    def test_progress_goes_one_way_through_all_searches(self):
+        seen = []
+        poet.solve("linear", device="m4", batch_size=64, ram_budget="50%", beyond_device_ram=True, time_limit=3,
+                   progress=lambda phase, best, bound, seconds: seen.append((best, seconds)))
+        self.assertEqual(sorted(seconds for _, seconds in seen), [seconds for _, seconds in seen])
+        found = [best for best, _ in seen if best is not None]
+        self.assertEqual(sorted(found, reverse=True), found)
+        self.assertGreater(len(found), 1)
+
     def test_what_progress_raises_comes_back(self):
         def fail(*_):
             raise LookupError("enough")
