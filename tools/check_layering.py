@@ -28,6 +28,7 @@ COMPONENTS = {
     "baselines": OPTIMIZERS | {"compile.h"},
     "runtime": PLANS | {"verify"},
     "firmware": PLANS | {"runtime"},
+    "weights": PLANS | {"frontend", "autodiff", "split", "verify", "runtime"},
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
     "report": PLANS | {"verify"},
     "answer": OPTIMIZERS | {"verify", "pipeline", "compile.h", "report"},

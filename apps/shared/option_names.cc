@@ -46,6 +46,7 @@ constexpr std::array kOptions = {"all",
                                  "nesterov",
                                  "on_time",
                                  "op_limit",
+                                 "onnx",
                                  "optimizer",
                                  "persistent",
                                  "precision",
@@ -67,12 +68,13 @@ constexpr std::array kOptions = {"all",
                                  "validate",
                                  "weight_decay",
                                  "weights"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherwise = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherwise = {
     {{"deadline.factor", "--runtime-budget"},
      {"deadline.time", "--deadline"},
      {"time_limit_seconds", "--time-limit"},
      {"input_shapes", "--input-shape"},
      {"weights_file", "--weights"},
+     {"out", "-o"},
      {"file.command", "--solver-command"},
      {"file.mps", "--mps"},
      {"file.solution", "--solution"}}};

@@ -13,6 +13,7 @@ energy that recomputes and pages what does not fit comes out, with a bound on wh
     Graph, import_onnx           training graphs with their costs; networkx in and out
     Device, profile              what a device costs; this machine, measured
     Trainer, train               training by a plan on this machine; numpy in and out
+    convert_weights              weights between ONNX and safetensors files
     compare, methods             every published method within the same limits
     sweep                        methods over networks, devices and limits
     torch                        any PyTorch module's step within a RAM budget (import poet.torch)
@@ -31,6 +32,7 @@ from .results import Result, Schedule
 from .solve import compare, methods, solve
 from .sweeping import sweep
 from .training import Step, Trained, Trainer, Validation, inputs, train
+from .weights import convert_weights
 
 __version__: str = _core.version
 
@@ -49,6 +51,7 @@ __all__ = [
     "Transfer",
     "Validation",
     "compare",
+    "convert_weights",
     "devices",
     "import_onnx",
     "inputs",

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import json
 import operator
-from typing import Any, Mapping, Union
+import os
+from typing import Any, Callable, Mapping, Optional, TypeVar, Union, cast
 
 from ._paths import Path, optional_file
 from .devices import Device
 from .errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def device_arguments(device: Union[Path, Device, None]) -> dict[str, Any]:
     """Returns the core's arguments for a device: a profile's name, its file, or a Device."""
     if isinstance(device, Device):
         return {"device_json": json.dumps(device.to_json())}
-    return {"device": optional_file("device", device, "a name, a file or a poet.Device,")}
+    return {"device": optional_file("device", device, "a name, a file or a poet.Device")}
+
+
+def onnx_import(file: Optional[str], options: Mapping[str, Any]) -> Optional[dict[str, Any]]:
+    """An ONNX file with those of `options` by which it is imported, to import it again; None without a file."""
+    if file is None:
+        return None
+    names = ("batch_size", "input_shapes", "loss", "huber_delta", "loss_output", "allow_opaque")
+    return {"onnx": os.path.abspath(file), **{name: options[name] for name in names if options.get(name) is not None}}
+
+
+# What PyTorch and others call these.
+_MEANT = {"lr": "learning_rate", "epsilon": "eps", "scheduler": "lr_schedule", "epochs": "steps", "num_steps": "steps", "callback": "on_step"}
+
+
+def names_mistakes(function: F) -> F:
+    """Lets a keyword argument that `function` does not have raise TypeError naming `function` and what may have been meant."""
+    known = list(inspect.signature(function).parameters)
+    called = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in known:
+                meant = [other for other in (_MEANT.get(name),) if other in known] or difflib.get_close_matches(name, known, 1)
+                raise TypeError(f"{called}(): {name} is no argument of it" + (f"; did you mean {meant[0]}?" if meant else ""))
+        return function(*arguments, **options)
+
+    return cast(F, checked)
 
 
 def shape_arguments(shapes: Any) -> dict[str, list[int]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core
-from ._arguments import device_arguments, shape_arguments
+from ._arguments import device_arguments, onnx_import, shape_arguments
 from ._paths import Path, file_argument
 from .devices import Device
 from .errors import InputError
@@ -43,6 +43,7 @@ class Graph:
         self._values: list[dict[str, Any]] = []
         self._index: dict[str, int] = {}
         self._fixed: Optional[_core.Instance] = None
+        self._onnx: Optional[dict[str, Any]] = None  # the file that it was imported from, and how
 
     # ---- building
 
@@ -336,10 +337,12 @@ def import_onnx(
     Arguments as for solve(); the graph's `notices` say what the import changed. solve(onnx=...) also decides which
     parameters live on storage and whether operators are split. Raises InputError naming file, node and rule.
     """
+    name = file_argument("file", file)
+    shapes = None if input_shapes is None else shape_arguments(input_shapes)
     instance, notices = _core.load(
-        onnx=file_argument("file", file),
+        onnx=name,
         batch_size=batch_size,
-        input_shapes=None if input_shapes is None else shape_arguments(input_shapes),
+        input_shapes=shapes,
         loss=loss,
         huber_delta=huber_delta,
         loss_output=loss_output,
@@ -355,6 +358,8 @@ def import_onnx(
     )
     graph = Graph._of(instance)
     graph.notices = notices
+    how = dict(batch_size=batch_size, input_shapes=shapes, loss=loss, huber_delta=huber_delta, loss_output=loss_output)
+    graph._onnx = onnx_import(name, {**how, "allow_opaque": allow_opaque})
     return graph
 
 

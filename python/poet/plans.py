@@ -22,8 +22,9 @@ class Plan:
     In a notebook it displays itself as the interactive page of `poet show`.
     """
 
-    def __init__(self, core: _core.Plan) -> None:
+    def __init__(self, core: _core.Plan, onnx: Optional[dict[str, Any]] = None) -> None:
         self._core = core
+        self._onnx = onnx  # the file that the network was imported from, and how, for Trainer
 
     # ---- verdict
 
@@ -165,8 +166,8 @@ class Plan:
         """Reads the bytes of to_bytes(); `name` is for messages. Raises InputError."""
         return Plan(_core.Plan.from_bytes(data, name))
 
-    def __reduce__(self) -> tuple[Any, tuple[bytes, str]]:
-        return Plan.from_bytes, (self.to_bytes(), self._core.name)
+    def __reduce__(self) -> tuple[Any, tuple[bytes, str], dict[str, Any]]:
+        return Plan.from_bytes, (self.to_bytes(), self._core.name), {"_onnx": self._onnx}
 
 
 class Page:

@@ -58,11 +58,11 @@ class Result:
     not apply are None. In a notebook it displays its plan.
     """
 
-    def __init__(self, core: _core.Answer) -> None:
+    def __init__(self, core: _core.Answer, onnx: Optional[dict[str, Any]] = None) -> None:
         self._core: Optional[_core.Answer] = core  # None of one that was pickled
         self.figures: dict[str, Any] = json.loads(core.json())
         made = core.plan()
-        self.plan: Optional[Plan] = None if made is None else Plan(made)  # None without an answer
+        self.plan: Optional[Plan] = None if made is None else Plan(made, onnx)  # None without an answer
 
     @property
     def status(self) -> str:

@@ -7,7 +7,7 @@ import json
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
-from ._arguments import device_arguments, shape_arguments
+from ._arguments import device_arguments, onnx_import, shape_arguments
 from ._paths import Path, file_argument, optional_file
 from .devices import Device
 from .errors import InputError
@@ -191,7 +191,9 @@ def solve(
     if args:
         raise TypeError("solve(): arguments after the fourth are by name (with platform=, the published reference's order)")
     subject = _subject(model, onnx, instance, graph, device)
-    return Result(_core.solve(**subject, ram_budget=ram_budget, runtime_budget=runtime_budget, **_options(options)))
+    options = _options(options)
+    answer = _core.solve(**subject, ram_budget=ram_budget, runtime_budget=runtime_budget, **options)
+    return Result(answer, graph._onnx if graph is not None else onnx_import(subject["onnx"], options))
 
 
 def compare(

@@ -6,15 +6,17 @@ import math
 import os
 import tempfile
 import warnings
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, _safetensors
+from ._arguments import names_mistakes
 from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .plans import Plan
+from .weights import as_array, as_stored, check_safetensors, is_onnx, onnx_arguments
 
 Array = npt.NDArray[Any]
 
@@ -48,7 +50,12 @@ class Trainer:
     data       arrays by input name (`inputs`), samples along the first axis; or a folder or file as for `poet run --data`; None:
                `samples` synthetic samples
     validation a second data set in one of these forms, for validate()
-    weights    arrays by name, or a safetensors file; missing parameters are initialised as in PyTorch, by `seed`
+    weights    arrays by name (numpy, PyTorch), a safetensors file, or an ONNX file; float16 and bfloat16 become float32
+    onnx       the network's ONNX file, which has what `weights` lacks; None: the file of solve(onnx=...), if the plan is from one;
+               False: none. input_shapes, loss_output: how that file is imported, if solve() did not import it
+    strict     True: InputError if `weights` has names that the network does not have (num_batches_tracked and optimiser state
+               aside) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and such parameters are
+               initialised as in PyTorch, by `seed`
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
     kernels    "fast" (oneDNN), "lean" or "reference"; threads: number of compute threads
@@ -62,13 +69,18 @@ class Trainer:
     train: OpenMP's threads do not survive a fork (multiprocessing: use the method "spawn").
     """
 
+    @names_mistakes
     def __init__(
         self,
         plan: Plan,
         data: Union[Mapping[str, Array], Path, None] = None,
         *,
         validation: Union[Mapping[str, Array], Path, None] = None,
-        weights: Union[Mapping[str, Array], Path, None] = None,
+        weights: Union[Mapping[str, Any], Path, None] = None,
+        onnx: Union[Path, bool, None] = None,
+        input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+        loss_output: Optional[str] = None,
+        strict: bool = True,
         resume: Optional[Path] = None,
         seed: Optional[int] = None,
         samples: Optional[int] = None,
@@ -94,25 +106,30 @@ class Trainer:
             missing = ": the result has none" if plan is None else ""
             raise TypeError(f"plan: must be a poet.Plan (result.plan), not {type(plan).__name__}{missing}")
         self.plan = plan
+        if samples is not None and data is not None:
+            raise InputError("samples", "is for the synthetic set, not data")
+        if weights is not None and resume is not None:
+            raise InputError("weights", "excludes resume: a checkpoint has weights")
         arguments: dict[str, Any] = dict(
             seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
             momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay,
             nesterov=nesterov, lr_schedule=lr_schedule, lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma,
             lr_length=lr_length, lr_least=lr_least, storage=optional_file("storage", storage),
-            resume=optional_file("resume", resume),
+            resume=optional_file("resume", resume), strict=strict,
+            **onnx_arguments(plan, weights, onnx, input_shapes, loss_output),
         )
         for name, arrays, samples_of in (("data", "arrays", data), ("validation", "validation_arrays", validation)):
             if isinstance(samples_of, Mapping):
                 arguments[arrays] = _as_the_network_reads(plan, samples_of, name)
             else:
-                arguments[name] = optional_file(name, samples_of, "arrays by name, or a path,")
+                arguments[name] = optional_file(name, samples_of, "arrays by name, or a path")
         with tempfile.TemporaryDirectory() as folder:
             if isinstance(weights, Mapping):
                 file = os.path.join(folder, "weights.safetensors")
-                _safetensors.write(file, {name: _as_stored(name, tensor) for name, tensor in weights.items()})
+                _safetensors.write(file, {str(name): as_stored(str(name), tensor) for name, tensor in weights.items()})
                 arguments["weights_file"] = file
-            else:
-                arguments["weights_file"] = optional_file("weights", weights, "arrays by name, or a path,")
+            elif not is_onnx(weights):
+                arguments["weights_file"] = optional_file("weights", weights, "arrays by name, or a path")
             try:
                 self._core = _core.Trainer(plan._core, **arguments)
             except InputError as error:
@@ -140,7 +157,9 @@ class Trainer:
         """Measures the network in evaluation mode (no dropout, running statistics) on all validation data, within the plan's memory.
         Training continues with the same bits. If the loss is the lowest so far, a checkpoint replaces the file `best`. Raises InputError
         as step(), and without validation data."""
-        found = self._core.validate(optional_file("best", best))
+        file = optional_file("best", best)
+        check_safetensors("best", file)
+        found = self._core.validate(file)
         if found is None:
             raise InputError("validation", "is not given: arrays, a folder or a file with validation data")
         self._saved_best = self._saved_best or found.saved
@@ -167,7 +186,14 @@ class Trainer:
 
     def save(self, checkpoint: Path) -> None:
         """Writes a checkpoint (safetensors) to `resume` from, here or with `poet run`."""
-        self._core.save(file_argument("checkpoint", checkpoint))
+        file = file_argument("checkpoint", checkpoint)
+        check_safetensors("checkpoint", file)
+        self._core.save(file)
+
+    def save_onnx(self, file: Path) -> None:
+        """Writes the network as it is as an ONNX file: the network's own (`onnx`) with the trained weights in it; where there is none,
+        one made of the plan's network. Raises InputError where ONNX has no operator for one of the network's."""
+        self._core.save_onnx(file_argument("file", file))
 
     @property
     def steps_done(self) -> int:
@@ -202,6 +228,7 @@ class Trained(NamedTuple):
     notices: list[str]
 
 
+@names_mistakes
 def train(
     plan: Plan,
     data: Union[Mapping[str, Array], Path, None] = None,
@@ -214,12 +241,37 @@ def train(
     best: Optional[Path] = None,
     stop_after: Optional[int] = None,
     on_validation: Optional[Callable[[Validation], Optional[bool]]] = None,
-    **options: Any,
+    onnx_out: Optional[Path] = None,
+    weights: Union[Mapping[str, Any], Path, None] = None,
+    onnx: Union[Path, bool, None] = None,
+    input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    loss_output: Optional[str] = None,
+    strict: bool = True,
+    resume: Optional[Path] = None,
+    seed: Optional[int] = None,
+    samples: Optional[int] = None,
+    storage: Optional[Path] = None,
+    encrypt: bool = False,
+    kernels: str = "fast",
+    threads: int = 1,
+    learning_rate: Optional[float] = None,
+    momentum: Optional[float] = None,
+    beta1: Optional[float] = None,
+    beta2: Optional[float] = None,
+    eps: Optional[float] = None,
+    weight_decay: Optional[float] = None,
+    nesterov: Optional[bool] = None,
+    lr_schedule: Optional[str] = None,
+    lr_warmup: Optional[int] = None,
+    lr_step_size: Optional[int] = None,
+    lr_gamma: Optional[float] = None,
+    lr_length: Optional[int] = None,
+    lr_least: Optional[float] = None,
 ) -> Trained:
-    """Trains by a plan: Trainer(plan, data, **options) for `steps` steps.
+    """Trains by a plan: a Trainer, whose arguments these are from `weights` on, for `steps` steps.
 
-    `on_step` is called after each step and ends training by returning False. `checkpoint` is written at the end. A loss that is not
-    finite ends training with a warning; states with values that are not finite are never written. Raises as Trainer; Ctrl-C raises
+    `on_step` is called after each step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are
+    written at the end. A loss that is not finite ends training with a warning; states with values that are not finite are never written. Raises as Trainer; Ctrl-C raises
     KeyboardInterrupt after the current step.
 
     With `validation` data, the network is validated (Trainer.validate) every `validate_every` steps, by default after the last;
@@ -237,9 +289,22 @@ def train(
             if given is not None:
                 raise InputError(name, "needs validation")
     best, checkpoint = optional_file("best", best), optional_file("checkpoint", checkpoint)
+    exported = optional_file("onnx_out", onnx_out)
+    check_safetensors("best", best)
+    check_safetensors("checkpoint", checkpoint)
     if best is not None and checkpoint is not None and os.path.realpath(best) == os.path.realpath(checkpoint):
         raise InputError("best", "must name another file than checkpoint")
-    trainer = Trainer(plan, data, validation=validation, **options)
+    if exported is not None and os.path.realpath(exported) in [os.path.realpath(file) for file in (best, checkpoint) if file is not None]:
+        raise InputError("onnx_out", "must name another file than best and checkpoint")
+    trainer = Trainer(
+        plan, data, validation=validation,
+        weights=weights, onnx=onnx, input_shapes=input_shapes, loss_output=loss_output, strict=strict, resume=resume, seed=seed,
+        samples=samples, storage=storage, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
+        momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay, nesterov=nesterov, lr_schedule=lr_schedule,
+        lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma, lr_length=lr_length, lr_least=lr_least,
+    )
+    if exported is not None:
+        trainer._core.check_exportable()
     trainer._core.recall_best(best, stop_after is not None)
     last = trainer.steps_done + steps
     every = validate_every or last
@@ -264,11 +329,15 @@ def train(
         cause = trainer._core.not_finite_data()
         blames_rate = trainer.steps_done > trainer._core.steps_per_update or np.isfinite(losses).all()  # not before any update
         why = f": {cause}" if cause else "; try a smaller learning_rate" if blames_rate else ""
-        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}{why}", stacklevel=2)
-    elif checkpoint is not None:
-        trainer.save(checkpoint)
-        saved = True
-    notices = [*trainer.notices, *_update_note(trainer, len(done), saved, checkpoint or options.get("storage")), *_best_note(trainer, best, validate_every, validations)]
+        # At the caller's line, behind names_mistakes().
+        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}{why}", stacklevel=3)
+    else:
+        if checkpoint is not None:
+            trainer.save(checkpoint)
+            saved = True
+        if exported is not None:
+            trainer.save_onnx(exported)
+    notices = [*trainer.notices, *_update_note(trainer, len(done), saved, checkpoint or storage), *_best_note(trainer, best, validate_every, validations)]
     return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss, notices)
 
 
@@ -310,16 +379,14 @@ def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> dict[str, Array]:
     """Returns contiguous arrays of the inputs' element types. Checks shapes; the library checks ranges. `place`: the argument's name."""
-    arrays = {str(name): np.asarray(array) for name, array in data.items()}
+    arrays = {str(name): as_array(place, str(name), array) for name, array in data.items()}
     for name, (dtype, sample) in inputs(plan).items():
         array = arrays.get(name)
         if array is None:
             continue
         if array.ndim == 0 or not _is_of_shape(array.shape[1:], sample):
             raise InputError(place, f"{name!r} has shape {array.shape}; one sample is {sample}")
-        if array.dtype.kind not in "fiub":
-            raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
-        if dtype != "float32" and not np.issubdtype(array.dtype, np.integer):
+        if array.dtype.kind not in ("fiub" if dtype == "float32" else "iub"):
             raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         converted = np.ascontiguousarray(array, dtype=dtype)
         if dtype != "float32" and not np.array_equal(converted, array):
@@ -333,12 +400,3 @@ def _is_of_shape(shape: tuple[int, ...], sample: tuple[int, ...]) -> bool:
     given = [size for size in shape if size != 1]
     wanted = [size for size in sample if size != 1]
     return given == wanted or (min(len(given), len(wanted)) < 2 and math.prod(given) == math.prod(wanted))
-
-
-def _as_stored(name: str, tensor: Any) -> Array:
-    array = np.asarray(tensor)
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    if array.dtype not in _safetensors._NAMES:
-        raise InputError("weights", f"{name!r} holds {array.dtype}")
-    return array

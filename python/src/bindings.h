@@ -20,6 +20,7 @@ void add_plans(py::module_& module);
 void add_solving(py::module_& module);
 void add_methods(py::module_& module);
 void add_training(py::module_& module);
+void add_weights(py::module_& module);
 void add_machine(py::module_& module);
 void add_sweeping(py::module_& module);
 

@@ -1,5 +1,6 @@
 // Exceptions of the library as Python's, classes of poet.errors, with the names that arguments have there.
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -45,6 +46,27 @@ void translate(std::exception_ptr thrown) {
 
 }  // namespace
 
+namespace {
+
+/// "`input_shapes` x=4x20", as command lines have it, as "`input_shapes` {"x": (4, 20)}".
+void write_shapes_as_python(std::string& text) {
+  constexpr std::string_view kShapes = "`input_shapes` ";
+  const std::size_t at = text.find(kShapes);
+  if (at == std::string::npos) return;
+  const std::size_t name = at + kShapes.size();
+  const std::size_t equals = text.find('=', name);
+  if (equals == std::string::npos) return;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789x", equals + 1), text.size());
+  std::string sizes = text.substr(equals + 1, end - equals - 1);
+  if (sizes.empty()) return;
+  const bool is_one = sizes.find('x') == std::string::npos;
+  for (std::size_t x = sizes.find('x'); x != std::string::npos; x = sizes.find('x', x)) sizes.replace(x, 1, ", ");
+  text.replace(name, end - name,
+               "{\"" + text.substr(name, equals - name) + "\": (" + sizes + (is_one ? ",)}" : ")}"));
+}
+
+}  // namespace
+
 std::string with_argument_names(std::string text) {
   for (std::size_t begin = text.find('`'); begin != std::string::npos;) {
     const std::size_t end = text.find('`', begin + 1);
@@ -53,6 +75,7 @@ std::string with_argument_names(std::string text) {
     text.replace(begin + 1, end - begin - 1, argument);
     begin = text.find('`', begin + argument.size() + 2);
   }
+  write_shapes_as_python(text);
   return text;
 }
 

@@ -22,17 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-OnnxFile take_onnx(Arguments& arguments, const fs::path& file) {
-  OnnxFile onnx{file, {}};
-  if (const auto loss = arguments.take<std::string>("loss")) onnx.reading.loss = loss_named("loss", *loss);
-  onnx.reading.huber_delta = arguments.take<double>("huber_delta");
-  onnx.reading.loss_output = arguments.take<std::string>("loss_output");
-  onnx.reading.allow_opaque = arguments.flag("allow_opaque", false);
-  if (const auto shapes = arguments.take<std::map<std::string, Shape>>("input_shapes"))
-    onnx.reading.input_shapes = *shapes;
-  return onnx;
-}
-
 /// Whether parameters may be at home on storage and operators split, where nothing else is said.
 bool has_device_defaults(const Policy& policy, const NetworkSpec& network) {
   return policy.semantics.value_or(Semantics::device) == Semantics::device && policy.paging &&
@@ -64,6 +53,17 @@ void take_limits(Arguments& arguments, Policy& policy) {
 }
 
 }  // namespace
+
+OnnxFile take_onnx(Arguments& arguments, const fs::path& file) {
+  OnnxFile onnx{file, {}};
+  if (const auto loss = arguments.take<std::string>("loss")) onnx.reading.loss = loss_named("loss", *loss);
+  onnx.reading.huber_delta = arguments.take<double>("huber_delta");
+  onnx.reading.loss_output = arguments.take<std::string>("loss_output");
+  onnx.reading.allow_opaque = arguments.flag("allow_opaque", false);
+  if (const auto shapes = arguments.take<std::map<std::string, Shape>>("input_shapes"))
+    onnx.reading.input_shapes = *shapes;
+  return onnx;
+}
 
 NetworkSpec take_network(Arguments& arguments) {
   const auto model = arguments.take<std::string>("model");

@@ -3,8 +3,10 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,12 +33,26 @@ Ids numbers(const std::vector<Id>& ids) {
   return out;
 }
 
+/// Progress of the whole answer. A problem is searched in several ways one after the other, each with a clock
+/// and a best plan of its own: seconds count from now, and the best plan is the best of all ways.
+OnProgress of_all_searches(OnProgress tell) {
+  using Clock = std::chrono::steady_clock;
+  // Shared, as every search has a copy of the function.
+  const auto least = std::make_shared<std::optional<double>>();
+  return changed(std::move(tell), [began = Clock::now(), least](Progress& told) {
+    told.elapsed_seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    if (told.incumbent_joules)
+      *least = std::min(*told.incumbent_joules, least->value_or(*told.incumbent_joules));
+    told.incumbent_joules = *least;
+  });
+}
+
 Answer solve(const py::kwargs& given) {
   Arguments arguments(given);
   Callbacks callbacks(arguments.object("progress"));
   Problem problem = take_problem(arguments);
   arguments.finish();
-  problem.how.options.on_progress = callbacks.on_progress();
+  problem.how.options.on_progress = of_all_searches(callbacks.on_progress());
   problem.how.options.interrupted = callbacks.interrupted();
   Answer answer;
   {

@@ -30,6 +30,7 @@
 #include "python/src/callbacks.h"
 #include "python/src/machine.h"
 #include "python/src/plans.h"
+#include "python/src/weights.h"
 
 namespace poet::python {
 namespace {
@@ -185,6 +186,8 @@ class Training {
     Arguments arguments(given);
     const auto arrays = arguments.take<std::map<std::string, py::array>>("arrays");
     const auto validation_arrays = arguments.take<std::map<std::string, py::array>>("validation_arrays");
+    network_ = take_onnx_network(arguments);
+    const bool strict = arguments.flag("strict", true);
     runtime::TrainerOptions options = take_options(arguments);
     arguments.finish();
     const PlanFile& file = plan.picture.plan;
@@ -195,8 +198,17 @@ class Training {
     if (validation_arrays)
       validation_set_ = std::make_unique<ArrayDataset>(graph, *validation_arrays, "validation");
     options.validation_set = validation_set_.get();
+    std::optional<OnnxStart> start;  // lets go of the file once the trainer has begun
     {
       const py::gil_scoped_release unlocked;
+      if (!options.resume) {
+        if (strict && options.weights_file) check_names(*options.weights_file, graph, network_.has_value());
+        if (network_) {
+          start.emplace(*network_, graph, strict, options.weights_file);
+          options.weights = start->source();
+          options.weights_origin = network_->file;
+        }
+      }
       runtime::set_up_kernels(options.kernels);
     }
     if (options.validation_set != nullptr || options.validation) {
@@ -206,6 +218,18 @@ class Training {
     sums_parts_otherwise_ = !runtime::parts_sum_as_whole(options.kernels) && adds_up_parts(graph);
     const py::gil_scoped_release unlocked;
     trainer_ = std::make_unique<runtime::Trainer>(file, options);
+  }
+
+  /// Throws InputError where save_onnx() would, whatever the weights.
+  void check_exportable() {
+    const py::gil_scoped_release unlocked;
+    poet::check_exportable(trainer_->file().instance.graph, origin());
+  }
+
+  void save_onnx(const fs::path& file) {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    write_trained_onnx(*trainer_, origin(), file);
   }
 
   runtime::StepFigures step() {
@@ -278,6 +302,15 @@ class Training {
   }
 
  private:
+  /// The ONNX file that the network came from: as the user or solve() said, or a file of weights that has all
+  /// of its parameters and no others.
+  [[nodiscard]] std::optional<OnnxNetwork> origin() const {
+    if (!network_ || !network_->is_chosen) return network_;
+    const bool is_other = !other_parameter(network_->import().forward, trainer_->file().instance.graph).empty();
+    return is_other ? std::nullopt : network_;
+  }
+
+  std::optional<OnnxNetwork> network_;
   std::unique_ptr<ArrayDataset> data_, validation_set_;
   std::unique_ptr<runtime::Trainer> trainer_;
   bool sums_parts_otherwise_ = false;
@@ -304,6 +337,8 @@ void add_training(py::module_& module) {
       .def(py::init<const LoadedPlan&, const py::kwargs&>())
       .def("step", &Training::step)
       .def("save", &Training::save)
+      .def("save_onnx", &Training::save_onnx)
+      .def("check_exportable", &Training::check_exportable)
       .def("validate", &Training::validate)
       .def("recall_best", &Training::recall_best)
       .def("validations_since_best", &Training::validations_since_best)

@@ -246,6 +246,15 @@ class WhileItRuns(unittest.TestCase):
         poet.solve(**SMALL, progress=lambda *_, **named: seen.append(named))
         self.assertEqual(set(map(tuple, seen)), {("plan_joules",)})
 
+    def test_progress_goes_one_way_through_all_searches(self):
+        seen = []
+        poet.solve("linear", device="m4", batch_size=64, ram_budget="50%", beyond_device_ram=True, time_limit=3,
+                   progress=lambda phase, best, bound, seconds: seen.append((best, seconds)))
+        self.assertEqual(sorted(seconds for _, seconds in seen), [seconds for _, seconds in seen])
+        found = [best for best, _ in seen if best is not None]
+        self.assertEqual(sorted(found, reverse=True), found)
+        self.assertGreater(len(found), 1)
+
     def test_what_progress_raises_comes_back(self):
         def fail(*_):
             raise LookupError("enough")

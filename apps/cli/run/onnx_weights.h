@@ -3,23 +3,15 @@
 // Import of weights from ONNX files and export to them.
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 
 #include "apps/cli/forked.h"
 #include "apps/shared/training/options.h"
-#include "poet/frontend/onnx/import.h"
 #include "poet/runtime/training/trainer.h"
 #include "poet/runtime/weights/initial_weights.h"
+#include "poet/weights/onnx_network.h"
 
 namespace poet::cli {
-
-/// An ONNX file and how it is imported.
-struct OnnxNetwork {
-  std::filesystem::path file;
-  std::function<ImportedModel()> import;
-  bool is_chosen = false;  // by --weights: must have some of the network's parameters
-};
 
 /// Returns the ONNX file to read weights from: --weights if it is one, otherwise `network`, the graph's file,
 /// which has what safetensors (--weights) lack. nullopt for resumed runs, whose checkpoint has them.
@@ -52,11 +44,7 @@ class OnnxWeightsApart {
 /// would.
 void check_run(const Graph& graph, const RunChoice& training, const std::optional<OnnxNetwork>& source);
 
-/// Throws InputError if export_weights() would fail for any weights.
-void check_exportable(const Graph& training, const std::optional<OnnxNetwork>& network);
-
-/// The trained network as an ONNX file, made in a process of its own: `network` with its weights replaced, or
-/// without one the forward part of the training graph. Throws InputError.
+/// Calls write_trained_onnx() in a child process. Throws InputError.
 void export_weights(const runtime::Trainer& trainer, const std::optional<OnnxNetwork>& network,
                     const std::filesystem::path& file);
 
