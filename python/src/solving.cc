@@ -39,7 +39,7 @@ OnProgress of_all_searches(OnProgress tell) {
   using Clock = std::chrono::steady_clock;
   // Shared, as every search has a copy of the function.
   const auto least = std::make_shared<std::optional<double>>();
-  return changed(std::move(tell), [began = Clock::now(), least](Progress& told) {
+  return map_progress(std::move(tell), [began = Clock::now(), least](Progress& told) {
     told.elapsed_seconds = std::chrono::duration<double>(Clock::now() - began).count();
     if (told.incumbent_joules)
       *least = std::min(*told.incumbent_joules, least->value_or(*told.incumbent_joules));
