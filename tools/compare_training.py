@@ -133,7 +133,7 @@ def write_data(folder, x, targets):
 
 
 def aligned(ours, theirs, what):
-    """`ours` in the other's shape: poet stores products' weights (out, in), and rows' weights as images'."""
+    """`ours` in the other's shape, which may differ in axes of length 1."""
     if ours.size != theirs.size:
         raise Failed(f"{what}: shape {ours.shape}, PyTorch has {theirs.shape}")
     return ours.reshape(theirs.shape)
