@@ -35,7 +35,8 @@ struct DataInput {
 /// Returns the inputs of a forward or training graph in the order of the ops. Roles follow from use and name:
 /// targets are operands of the loss, integers that index an embedding are positions or token types if the
 /// table (or else the input) is named so, and inputs named as masks are masks. Throws InputError if inputs
-/// disagree on the batch size; targets may have a fixed number of rows per sample. O(ops + values).
+/// disagree on the batch size, or if the first axis counts time steps (time_axis.h); targets may have a fixed
+/// number of rows per sample. O(ops * depth + values).
 [[nodiscard]] std::vector<DataInput> data_inputs(const Graph& graph);
 
 /// Returns the number of samples per step; 1 if there are no inputs.

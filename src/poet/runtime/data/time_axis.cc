@@ -11,8 +11,9 @@ constexpr auto kTimed = std::to_array<std::string_view>({"gru", "lstm", "rnn"});
 /// Ops whose result has the axes of their first operand of as many elements along them. For linear layers and
 /// embeddings this holds for all axes but the last, for recurrent layers for the first.
 constexpr auto kAxisKeepers = std::to_array<std::string_view>(
-    {"add",    "cast", "clip", "div",  "dropout", "embedding", "gelu",    "gru",  "layer_norm", "leaky_relu",
-     "linear", "lstm", "mul",  "relu", "rnn",     "scale",     "sigmoid", "silu", "sub",        "tanh"});
+    {"add",   "cast",       "clip",       "concat", "div",   "dropout", "embedding", "gelu",
+     "gru",   "layer_norm", "leaky_relu", "linear", "lstm",  "mul",     "relu",      "rnn",
+     "scale", "sigmoid",    "silu",       "slice",  "split", "sub",     "tanh"});
 
 template <std::size_t kCount>
 bool is_among(std::string_view kind, const std::array<std::string_view, kCount>& kinds) {
