@@ -64,7 +64,10 @@ export function lanesOption(view, model) {
 export function lanesWords(model) {
   const whole = model.figures.runtime;
   const share = (items) => percent(whole > 0 ? lasting(items) / whole : 0);
-  const compute = `Compute: ${share(runsOf(model, false))} first computations, ${share(runsOf(model, true))} recomputations, ${share(model.waits)} waiting.`;
+  // Compute has ended, and the step has not, while the last values are written home.
+  const after = whole - lasting(model.runs) - lasting(model.waits);
+  const tail = after > 5e-5 * whole ? `, ${percent(after / whole)} at rest until the last transfer ends` : "";
+  const compute = `Compute: ${share(runsOf(model, false))} first computations, ${share(runsOf(model, true))} recomputations, ${share(model.waits)} waiting${tail}.`;
   if (!model.moves.length) return `${compute} Storage: nothing is transferred.`;
   if (model.semantics !== "device")
     return `${compute} Storage: transfers take no time in ${model.semantics} semantics; they are shown when they are issued.`;

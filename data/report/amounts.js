@@ -14,9 +14,14 @@ const BINARY = [
 ];
 let byteUnits = DECIMAL;
 
-/** From here on bytes are told in the units of RAM budgets: KiB where all are whole numbers of KiB that are not of KB. */
+/** From here on bytes are told in "binary" units, KiB, or in "decimal" ones, KB. */
+export function useUnits(name) {
+  byteUnits = name === "binary" ? BINARY : DECIMAL;
+}
+
+/** The same by RAM budgets: KiB where all are whole numbers of KiB that are not of KB. */
 export function useUnitsOf(budgets) {
-  byteUnits = budgets.every((budget) => budget % 1024 === 0 && budget % 1000 !== 0) ? BINARY : DECIMAL;
+  useUnits(budgets.every((budget) => budget % 1024 === 0 && budget % 1000 !== 0) ? "binary" : "decimal");
 }
 
 const ENERGY_UNITS = [
@@ -36,10 +41,20 @@ const TIME_UNITS = [
 /** Digits of what is round already, marks of axes say: all that it has. */
 export const EXACT = 10;
 
+/** As toFixed(), but what lies in the middle goes to the even digit, as the program rounds: 15.625 is 15.62. */
+function fixed(number, decimals) {
+  const text = number.toFixed(decimals);
+  const all = number.toFixed(Math.min(100, decimals + 55)); // every digit of a double of this size
+  const cut = all.length - (Math.min(100, decimals + 55) - decimals);
+  if (!/^50*$/.test(all.slice(cut))) return text;
+  const down = all.slice(0, cut).replace(/\.$/, "");
+  return Number(down.at(-1)) % 2 === 0 ? down : text;
+}
+
 export function significant(number, digits) {
   if (number === 0) return "0";
   const exponent = Number(number.toExponential(digits - 1).split("e")[1]);
-  const text = number.toFixed(Math.max(0, Math.min(20, digits - 1 - exponent)));
+  const text = fixed(number, Math.max(0, Math.min(20, digits - 1 - exponent)));
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./axes.js";
 import { byClass } from "./classes.js";
 import { rectangles } from "./many.js";
-import { homes, opName, valueName } from "./model.js";
+import { opName, valueName } from "./model.js";
 
 /** Allocations as far as the replay came. */
 function lotsOf(model) {
@@ -51,7 +51,7 @@ export function arenaOption(view, model) {
       lines([
         budgetMark(
           room,
-          `budget${model.persistent > 0 ? ` less ${homes(model) ? "resident" : "persistent"} values` : ""} ${bytes(room)}`,
+          `budget${model.persistent > 0 ? " less persistent values" : ""} ${bytes(room)}`,
           model.reach > room,
         ),
         ...stopMark(view, model),

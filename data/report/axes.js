@@ -18,6 +18,7 @@ export const COLOUR = {
   load: "#7a9a01",
   home: "#8c564b",
   ram: "#7fb2d6",
+  ramLine: "#2b6f9e",
   ink: "#1b2733",
   soft: "#5b6876",
   line: "#e3e8ed",
@@ -35,6 +36,7 @@ const DARK = {
   persistent: "#59616a",
   over: "#ff6b6b",
   ram: "#35536b",
+  ramLine: "#7fb8e6",
   ink: "#e6ebf0",
   soft: "#9fadba",
   line: "#2c3742",
@@ -68,6 +70,9 @@ export const inkOn = (colour) =>
       : DARK[colour]
         ? COLOUR.paper
         : LIGHT.paper;
+
+/** Whether the page is pointed at with fingers. */
+export const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
 /** How wide charts are; for whoever lays them out to say. */
 export const layout = { width: () => window.innerWidth };
@@ -145,7 +150,7 @@ export function common(view, grid, extra) {
         filterMode: extra.filterMode ?? "weakFilter",
         zoomOnMouseWheel: "ctrl",
         moveOnMouseWheel: false,
-        disabled: matchMedia("(pointer: coarse)").matches,
+        disabled: isTouch(),
         ...view.zoom,
       },
     ],
@@ -242,7 +247,7 @@ export function lines(marks, upsideDown = false) {
       precision: -1, // never rounded
       data: marks.map(({ text, colour, dash, position, ...at }) => ({
         ...at,
-        lineStyle: { color: colour, type: dash ? "dashed" : "solid", width: 1.5 },
+        lineStyle: { color: colour, type: dash === true ? "dashed" : (dash ?? "solid"), width: 1.5 },
         label: {
           formatter: () => text,
           color: colour,

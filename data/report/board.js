@@ -3,13 +3,13 @@
 
 import { energyHeight, energyOption, energyRows, lanesOption, lanesWords } from "./activity.js";
 import { joules, percent } from "./amounts.js";
-import { swatch, unitFor } from "./axes.js";
+import { isTouch, swatch, unitFor } from "./axes.js";
 import { link, zoomTo } from "./linked.js";
 import { arenaOption, arenaWords } from "./arena.js";
 import { makeGraph } from "./graph.js";
 import { rectPointedAt } from "./many.js";
-import { homes, largest } from "./model.js";
-import { peakStep } from "./moment.js";
+import { homes, largest, stepAtX } from "./model.js";
+import { momentList, peakStep } from "./moment.js";
 import { element, showPlan } from "./plans.js";
 import { axisBegin, axisEnd, ramEnd, ramOption, ramWords } from "./ram.js";
 import { makeTensors } from "./tensors.js";
@@ -63,7 +63,7 @@ export function makeBoard(models, { header, charts, tellShown, select, look, lay
           row,
           m,
           () => height(m),
-          () => option(board.view, m),
+          Object.assign(() => option(board.view, m), { taps: option === ramOption }),
           caption(m),
         );
     });
@@ -130,8 +130,10 @@ function addCharts(board, panel, networks) {
 }
 
 function addNetworks(board, rows, layoutWorker) {
-  const words =
-    "Ops of the training step, coloured by what becomes of their results. Ctrl + wheel zooms, dragging moves, a click selects.";
+  const how = isTouch()
+    ? "Pinch to zoom, drag to move, tap to select."
+    : "Ctrl + wheel zooms, dragging moves, a click selects.";
+  const words = `Ops of the training step, coloured by what becomes of their results. ${how}`;
   addPanel(board, "Network", words, (row) => {
     row.className = rows;
     for (const m of board.models) {
@@ -180,14 +182,30 @@ function addChart(board, into, model, height, option, caption, linked = true) {
   if (board.models.length > 1 && model) figure.prepend(element("h3", {}, model.title));
   into.append(figure);
   const chart = echarts.init(box, null, { renderer: "canvas" });
-  chart.on("click", { seriesId: "peak" }, () => board.look(model, peakStep(model)));
+  chart.on("click", { seriesId: "peak" }, () => isTouch() || board.look(model, peakStep(model)));
   chart.on("click", { seriesType: "custom" }, () => {
+    if (option.taps && isTouch()) return;
     const value = rectPointedAt()?.rect.value;
     if (model && value !== undefined && value !== null) board.select(model, value);
   });
+  if (option.taps && isTouch()) listenToTaps(board, chart, model, figure);
   const one = { chart, box, cursor, height, option, linked };
   board.drawn.push(one);
   if (linked) link(board, one);
+}
+
+/** A tap tells the moment and its largest tensors below the chart; another one at the same step opens all of it. */
+function listenToTaps(board, chart, model, figure) {
+  const list = element("div", { className: "taps", role: "status" });
+  figure.append(list);
+  let last = -1;
+  chart.getZr().on("click", ({ offsetX, offsetY }) => {
+    if (!chart.containPixel("grid", [offsetX, offsetY])) return;
+    const s = stepAtX(model, board.view, chart.convertFromPixel({ xAxisIndex: 0 }, offsetX));
+    if (s === last) return board.look(model, s);
+    last = s;
+    list.replaceChildren(...momentList(model, s, (value) => board.select(model, value)));
+  });
 }
 
 /** In words, with a button for what a click on the peak does. */

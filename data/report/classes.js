@@ -4,7 +4,7 @@ import { COLOUR } from "./axes.js";
 import { isHome } from "./model.js";
 
 /** [name, colour, whether an item is one]: the first that fits. */
-const CLASSES = [
+export const CLASSES = [
   [
     "activations",
     "#8db9dc",
@@ -19,6 +19,7 @@ const CLASSES = [
   ],
   ["parameter gradients", "#8fcbb0", (model, one) => kindOf(model, one) === "parameter_gradient"],
   ["workspace", "#5f6b78", (_, one) => one.value === null],
+  ["other", "#9aa3ab", () => true],
 ];
 const kindOf = (model, one) => (one.value === null ? "" : model.values[one.value][2]);
 const passOf = (model, one) =>
@@ -26,12 +27,12 @@ const passOf = (model, one) =>
     ? ""
     : model.ops[model.rows[model.rowOfValue[one.value]].op][2];
 
+/** The number of the class of an item { value }. */
+export const classOf = (model, one) => CLASSES.findIndex(([, , belongs]) => belongs(model, one));
+
 /** [name, colour, items] of each class that some of the items { value, op } are of. */
 export function byClass(model, items) {
   const parts = CLASSES.map(([name, colour]) => [name, colour, []]);
-  for (const one of items) {
-    const at = CLASSES.findIndex(([, , belongs]) => belongs(model, one));
-    if (at >= 0) parts[at][2].push(one);
-  }
+  for (const one of items) parts[classOf(model, one)][2].push(one);
   return parts.filter(([, , own]) => own.length);
 }

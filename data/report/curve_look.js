@@ -75,14 +75,22 @@ export function seriesOf(curve, spec) {
   };
 }
 
-/** Lines across the chart: [{ x | y, text }]. */
-export function marksOf(marks) {
+/** Lines across the chart: [{ x | y, text }]; areas from its left edge: [{ to, text }]. */
+export function marksOf(marks, areas = []) {
   return {
     type: "line",
     id: "marks",
     data: [],
     silent: true,
     tooltip: { show: false },
+    markArea: {
+      silent: true,
+      animation: false,
+      z: 1,
+      itemStyle: { color: "#808080", opacity: 0.12 },
+      label: { color: COLOUR.soft, fontSize: 11, position: "insideTopLeft" },
+      data: areas.map(({ to, text }) => [{ xAxis: -Infinity, name: text }, { xAxis: to }]),
+    },
     markLine: {
       silent: true,
       symbol: "none",

@@ -1,7 +1,7 @@
 // A chart of curves that can be zoomed: energy over RAM, say, a line per method, its points to be clicked.
 
 import { EXACT, bytes, joules, percent, seconds, significant } from "./amounts.js";
-import { COLOUR, byteTicks, narrow, tipText } from "./axes.js";
+import { COLOUR, byteTicks, isTouch, narrow, tipText } from "./axes.js";
 import { marksOf, seriesOf } from "./curve_look.js";
 import { element } from "./plans.js";
 
@@ -25,7 +25,9 @@ function ticksOf(axis, { start, end }) {
 }
 
 function axisOf(axis, isX, zoom) {
-  const format = FORMATS[axis.format] ?? FORMATS.number;
+  const plain = FORMATS[axis.format] ?? FORMATS.number;
+  // Everything up to the floor, 0 above all, is drawn on the lower edge of such an axis.
+  const format = (x) => (axis.log && axis.floor && x <= axis.floor * (1 + 1e-9) ? "≤ " : "") + plain(x);
   return {
     type: axis.log ? "log" : "value",
     min: axis.min,
@@ -58,7 +60,7 @@ const zoomOf = (id, axis, zoom) => ({
   zoomOnMouseWheel: "ctrl",
   moveOnMouseWheel: false,
   minSpan: 1e-4, // percent: what is nearer no figure tells apart
-  disabled: matchMedia("(pointer: coarse)").matches,
+  disabled: isTouch(),
   ...zoom,
 });
 
@@ -86,7 +88,7 @@ function optionOf(chart) {
     dataZoom: [zoomOf("x", "xAxisIndex", chart.zoom.x), zoomOf("y", "yAxisIndex", chart.zoom.y)],
     series: [
       ...spec.curves.map((curve) => seriesOf(curve, spec)),
-      marksOf(spec.marks ?? []),
+      marksOf(spec.marks ?? [], spec.areas),
       {
         type: "scatter",
         id: "chosen",

@@ -2,7 +2,7 @@
 
 import { bytes, count, joules, seconds } from "./amounts.js";
 import { isHome } from "./model.js";
-import { element } from "./plans.js";
+import { breakable, element } from "./plans.js";
 
 /** What somebody looks at: what was clicked last, if it can be seen, else what is in the middle. */
 function lookedAt(box) {
@@ -35,7 +35,7 @@ export function inspect(box, model, value, { of = "", close }) {
   const button = element("button", { type: "button" }, "Close");
   button.addEventListener("click", close);
   box.replaceChildren(
-    element("div", { className: "heading" }, element("h2", {}, name), button),
+    element("div", { className: "heading" }, element("h2", {}, ...breakable(name)), button),
     ...(of ? [element("p", {}, `In ${of}`)] : []),
     element(
       "p",
@@ -62,20 +62,24 @@ function why(model, value) {
   return [
     title,
     element("p", {}, `${decision.charAt(0).toUpperCase()}${decision.slice(1)}: ${reason}.`),
-    costs(model.values[value][1], isHome(model, value) ? [] : [page, recompute], spent),
+    costs(model.values[value][1], isHome(model, value) ? [[HOME, page]] : [[PAGE, page], [AGAIN, recompute]], spent),
   ];
 }
 
+const PAGE = "to page it out and in once";
+const AGAIN = "to compute it again";
+const HOME = "to load it and write it home once";
+
+/** `alternatives`: [what would be done, its energy or null]. */
 function costs(size, alternatives, spent) {
   const cost = (energy) =>
     energy === null ? "not possible" : `${joules(energy)}, ${joules(energy / size, 3)} per byte`;
-  const names = ["to page it out and in once", "to compute it again"];
   const row = (name, text) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, text));
   return element(
     "table",
     {},
-    ...alternatives.map((energy, i) => row(names[i], cost(energy))),
+    ...alternatives.map(([name, energy]) => row(name, cost(energy))),
     row("spent on it in this plan", joules(spent)),
   );
 }

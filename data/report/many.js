@@ -6,6 +6,31 @@ let pointed = null; // { rect, of: the rectangles that it is among }
 /** The rectangle under the mouse, of the shape that was asked last; null: none. */
 export const rectPointedAt = () => pointed;
 
+/** A series that is computed anew for each frame: `render({ map, frame })` gives the element of ECharts that is drawn. */
+export function drawn(id, name, colour, z, render) {
+  return {
+    type: "custom",
+    clip: true,
+    silent: true,
+    id,
+    name,
+    color: colour,
+    itemStyle: { color: colour },
+    z,
+    data: [[0, 0]],
+    encode: { x: -1, y: -1 },
+    tooltip: { show: false },
+    renderItem: (params, api) => render({ map: mapping(api), frame: params.coordSys }),
+  };
+}
+
+/** One shape of rectangles in pixels. */
+export function inOnePath(rects, frame, style) {
+  shapeClass();
+  const map = { sx: 1, ox: 0, sy: 1, oy: 0 };
+  return { type: "poetRects", silent: true, shape: { rects, map, least: 0, frame, gap: 0 }, style };
+}
+
 /** From axes to pixels: [scale, offset] of x and y. */
 function mapping(api) {
   const [ox, oy] = api.coord([0, 0]);
@@ -44,7 +69,8 @@ function trace(context, shape) {
     if (width <= 1.5 && y === before[1] && x - before[0] < 0.5 && height === before[2]) continue;
     before = [x, y, height];
     if (gap && width > 4 && height > 4) [width, height] = [width - gap, height - gap];
-    if (part) width = Math.min(part, width);
+    if (part && width < 4 * part) continue; // edges alone would be seen
+    if (part) width = part;
     context.rect(x, y, width, height);
   }
 }

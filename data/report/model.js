@@ -104,6 +104,7 @@ function addLive(model) {
     computed.add(step.id);
   });
   for (const value of [...open.keys()]) close(value, model.steps.length);
+  addTakeovers(model);
   const change = new Array(model.steps.length + 1).fill(0);
   for (const { value, s0, s1, bytes } of model.live) {
     if (!isHome(model, value)) continue;
@@ -112,6 +113,33 @@ function addLive(model) {
   }
   let loaded = 0;
   model.loaded = change.map((by) => (loaded += by)); // bytes of values that live on storage, by step
+}
+
+/** `held` of each live interval: the step until which its bytes count. A result that is written over an operand counts once in the
+    RAM of the plan, though the operand is freed only after the op. */
+function addTakeovers(model) {
+  const { steps, ops } = model;
+  const counted = new Float64Array(steps.length + 1);
+  const ofValue = new Map();
+  for (const one of model.live) {
+    one.held = one.s1;
+    counted[one.s0] += one.bytes;
+    counted[one.s1] -= one.bytes;
+    ofValue.set(one.value, [...(ofValue.get(one.value) ?? []), one]);
+  }
+  let sum = model.persistent;
+  for (let s = 0; s < steps.length; ++s) {
+    sum += counted[s];
+    if (steps[s].kind !== "c" || sum <= steps[s].ram) continue;
+    const [operand] = ops[steps[s].id][4]
+      .flatMap((value) => ofValue.get(value) ?? [])
+      .filter((one) => one.s0 < s && s < one.held && one.bytes <= sum - steps[s].ram)
+      .sort((a, b) => b.bytes - a.bytes || a.s1 - b.s1);
+    if (!operand) continue;
+    operand.held = s;
+    counted[operand.s1] += operand.bytes;
+    sum -= operand.bytes;
+  }
 }
 
 /** The first step of which `holds` is true, as it is of all later ones; the number of steps if there is none. */
@@ -162,7 +190,7 @@ function addMoves(model) {
 /** What is in RAM while step s runs, largest first. */
 export function residentAt(model, s) {
   return model.live
-    .filter((interval) => interval.s0 <= s && s < interval.s1 && interval.bytes > 0)
+    .filter((interval) => interval.s0 <= s && s < interval.held && interval.bytes > 0)
     .sort((a, b) => b.bytes - a.bytes || a.s0 - b.s0);
 }
 

@@ -1,6 +1,6 @@
 // The page of `poet show`: a board of the plans that are written in it, its tools, and what is known of a tensor.
 
-import { useUnitsOf } from "./amounts.js";
+import { useUnits } from "./amounts.js";
 import { layout } from "./axes.js";
 import { followWidth, listenToPrint, makeBoard, mark, setMode } from "./board.js";
 import { inspect, openInspector, valueNamed } from "./inspector.js";
@@ -12,7 +12,7 @@ import { checkMode, makeTools, offerTensors, tellShown } from "./tools.js";
 
 const $ = (id) => document.getElementById(id);
 const models = JSON.parse($("pictures").textContent).map(modelOf);
-useUnitsOf(models.map((model) => model.ram_budget));
+useUnits(models[0].byte_units);
 let board; // made once the tools are there
 let clicked; // the plan of which a tensor was clicked last
 let zoomed = ""; // what the address asked for last

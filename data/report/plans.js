@@ -15,6 +15,10 @@ export function element(tag, given = {}, ...children) {
   return made;
 }
 
+/** A name, which breaks after a dot or before a bracket rather than anywhere. */
+export const breakable = (name) =>
+  name.split(/(?<=\.)|(?=\[)/).flatMap((piece, i) => (i ? [element("wbr"), piece] : [piece]));
+
 /** A command, whose lines break before an option and never within its name. */
 export const commandElement = (command) =>
   element(
@@ -39,12 +43,18 @@ function tile(name, amount, beside = "", over = false) {
   );
 }
 
+/** Whether the plan is the step with everything in RAM. */
+export const keepsAll = ({ figures, keep_all: all }) => figures.peak_ram >= all.peak_ram;
+
+/** What tells keeping everything with operators in parts, which share workspace, from keeping it with whole ones. */
+export const inParts = (model) => (model.ops.some(([name]) => name.endsWith("]")) ? ", operators in these parts," : "");
+
 /** What the plan bought, in a sentence. */
 function bought(model) {
-  const { figures, keep_all: all, ops } = model;
-  const parts = ops.some(([name]) => name.endsWith("]")) ? ", operators in parts" : "";
+  const { figures, keep_all: all } = model;
+  const parts = inParts(model) ? ", operators in parts" : "";
   const stored = homes(model) ? `, ${counted(homes(model), "tensor")} on storage` : "";
-  if (figures.peak_ram >= all.peak_ram)
+  if (keepsAll(model))
     return `Everything is kept${parts}${stored}: ${bytes(all.peak_ram)} of RAM, ${joules(figures.energy)} and ${seconds(figures.runtime)} a step.`;
   const more = (mine, theirs, noun) => {
     const part = theirs > 0 ? mine / theirs - 1 : 0;
@@ -53,7 +63,7 @@ function bought(model) {
       : `${percent(Math.abs(part))} ${part > 0 ? "more" : "less"} ${noun}`;
   };
   return (
-    `${bytes(all.peak_ram)} of RAM with everything kept become ${bytes(figures.peak_ram)}, ` +
+    `${bytes(all.peak_ram)} of RAM with everything kept${inParts(model)} become ${bytes(figures.peak_ram)}, ` +
     `for ${more(figures.energy, all.energy, "energy")} and ${more(figures.runtime, all.runtime, "time")} a step.`
   );
 }
@@ -61,7 +71,7 @@ function bought(model) {
 function verdict(model) {
   const block = element("div", { className: "verdict" });
   const wrong = !model.valid
-    ? ["Invalid plan. ", model.violation]
+    ? [isOver(model) ? "Over the limits. " : "Invalid plan. ", model.violation]
     : !model.arena.valid
       ? ["Invalid layout. ", model.arena.violation]
       : null;
@@ -88,7 +98,10 @@ function verdict(model) {
 }
 
 /** What the search claims of the plan, beside what the replay says: how good it is, as far as is proven. */
-function proven({ made, figures }) {
+function proven(model) {
+  const { made, figures } = model;
+  if (!model.valid)
+    return isOver(model) ? "Over the limits: nothing is proven of this plan." : "Nothing is proven of an invalid plan.";
   const optimal = made.status === "optimal";
   const bound = made.bound_joules;
   if (bound === undefined)
@@ -125,6 +138,13 @@ function madeBy(model) {
   ];
 }
 
+/** Whether the plan was replayed to its end and breaks nothing but its limits. */
+const isOver = (model) => !model.valid && model.steps.length === model.planned && overLimits(model);
+const overLimits = ({ figures, ram_budget, deadline, max_bytes_written: most }) =>
+  figures.peak_ram > ram_budget ||
+  (deadline !== null && figures.runtime > deadline * (1 + 1e-9)) ||
+  (most !== null && figures.bytes_written > most);
+
 export function overWords(model) {
   const most = model.figures.peak_ram - model.ram_budget;
   const over = model.steps.filter((step) => step.ram > model.ram_budget).length;
@@ -158,7 +178,7 @@ function figuresOf(model) {
       "RAM with arena",
       checked ? bytes(arena.ram) : "not checked",
       checked
-        ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, ${homes(model) ? "resident" : "persistent"} ${bytes(model.persistent)}` : ""}`
+        ? `arena ${bytes(arena.bytes)}${model.persistent > 0 ? `, persistent ${bytes(model.persistent)}` : ""}`
         : "the plan itself is invalid",
       checked && arena.ram > model.ram_budget,
     ),

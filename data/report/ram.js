@@ -9,6 +9,7 @@ import {
   common,
   deadlineMark,
   finish,
+  isTouch,
   layout,
   legendAbove,
   lines,
@@ -19,14 +20,16 @@ import {
   stopMark,
   tipText,
 } from "./axes.js";
-import { byClass } from "./classes.js";
-import { rectangles } from "./many.js";
+import { CLASSES, byClass } from "./classes.js";
+import { columnsOf, levels } from "./columns.js";
+import { drawn, inOnePath, rectangles } from "./many.js";
 import { peakStep } from "./moment.js";
 import { homes, largest, opName, residentAt, stepAtX, stepText, valueName } from "./model.js";
-import { overWords } from "./plans.js";
+import { inParts, keepsAll, overWords } from "./plans.js";
 import { stacked } from "./stack.js";
 
 const TOP = 10;
+const DENSE = 2000; // steps
 
 /** The end of an axis that shows `most`, and `limit` too unless that is so far off that nothing else could be seen. */
 export function axisEnd(most, limit) {
@@ -43,10 +46,12 @@ export function ramEnd(model) {
   return all <= FAR * end ? Math.max(end, all) : end;
 }
 
-/** The step with everything in RAM, in its own time; nothing on an axis of step numbers. */
+const DOTS = "path://M0,4 h2 v2 h-2 z M4,4 h2 v2 h-2 z M8,4 h2 v2 h-2 z"; // a dotted line, for the legend
+
+/** The step with everything in RAM, in its own time; nothing on an axis of step numbers, nor where the plan is that step. */
 function keepAll(view, model) {
   const { end, ram, peak_ram } = model.keep_all;
-  if (view.mode === "step" || peak_ram > view.ramMax) return [];
+  if (view.mode === "step" || peak_ram > view.ramMax || keepsAll(model)) return [];
   const data = end.flatMap((t, i) => [
     [(i ? end[i - 1] : 0) / view.unit, ram[i]],
     [t / view.unit, ram[i]],
@@ -68,6 +73,21 @@ function keepAll(view, model) {
   ];
 }
 
+/** Where keeping everything lies above the chart: a line at its upper edge that says so. */
+function keepAllMark(view, model) {
+  const { peak_ram } = model.keep_all;
+  if (peak_ram <= view.ramMax || keepsAll(model)) return [];
+  return [
+    {
+      yAxis: view.ramMax,
+      text: `↑ everything kept ${bytes(peak_ram)}${narrow() ? "" : ", above this chart"}`,
+      colour: COLOUR.soft,
+      dash: "dotted",
+      position: "insideStartTop",
+    },
+  ];
+}
+
 /** Where the RAM axis begins: at zero, unless most of it would be the persistent values of every plan. */
 export function axisBegin(models, end) {
   const least = Math.min(...models.map((model) => model.persistent));
@@ -82,7 +102,12 @@ export function ramOption(view, model) {
     [start(view, item), item.ram],
     [finish(view, item), item.ram],
   ]);
-  const parts = tensors(view, model);
+  const columns = columnsIn(view, model);
+  const { boxes: largestOnes, bands } = stacked(model);
+  const parts = tensors(view, model, largestOnes);
+  const rests = bands.map(({ name, colour, low, high }) =>
+    band(columns, `rest ${name}`, name, colour, 3, (s) => [low[s], high[s]]),
+  );
   const ghost = keepAll(view, model);
   const series = [
     {
@@ -90,13 +115,14 @@ export function ramOption(view, model) {
       id: "ram",
       name: "RAM",
       data: points,
-      sampling: "minmax", // of tens of thousands of steps those that can be seen
+      sampling: "minmax",
       symbol: "none",
       emphasis: { disabled: true },
-      lineStyle: { color: "#2b6f9e", width: 1.5 },
-      areaStyle: { color: COLOUR.ram, opacity: 0.45 },
+      lineStyle: { opacity: 0 }, // it is there to be pointed at; the outline is drawn column by column
     },
     ...parts,
+    ...rests,
+    outline(columns),
     ...ghost,
     ...peak(view, model),
     boxes(
@@ -105,15 +131,22 @@ export function ramOption(view, model) {
       3,
       model.persistent > 0 ? [[0, view.xMax[view.mode], 0, model.persistent]] : [],
     ),
-    boxes("over", COLOUR.over, 4, overBudget(view, model)),
+    ...(model.figures.peak_ram > model.ram_budget
+      ? [
+          band(columns, "over", "over the budget", COLOUR.over, 4, (s) => [
+            model.ram_budget,
+            model.steps[s].ram,
+          ], { opacity: 0.35 }),
+        ]
+      : []),
     lines([
       ...(model.persistent > 0
         ? [
             {
               yAxis: model.persistent,
-              text: `${homes(model) ? "resident" : "persistent"} ${bytes(model.persistent)}`,
-              colour: COLOUR.soft,
-              position: "insideStartBottom",
+              text: `persistent ${bytes(model.persistent)}`,
+              colour: COLOUR.ink,
+              position: "insideEndBottom", // labels close by, of the budget and the peak, stand at the other end or above
             },
           ]
         : []),
@@ -123,22 +156,26 @@ export function ramOption(view, model) {
         model.figures.peak_ram > model.ram_budget,
       ),
       ...overMark(model),
+      ...keepAllMark(view, model),
       ...stopMark(view, model),
       ...deadlineMark(view, model),
     ]),
   ];
-  const names = [...parts, ...ghost].map((one) => one.name);
+  const known = new Set([...parts, ...rests].map((one) => one.name));
+  const names = CLASSES.map(([name]) => name).filter((name) => known.has(name));
+  const shown = [...names, ...ghost.map((one) => ({ name: one.name, icon: DOTS }))];
+  names.push(...ghost.map((one) => one.name));
   const option = common(view, margins(46 + moreLegend(names), 34), {
     description: ramWords(view, model),
     filterMode: "none",
   });
   option.tooltip.trigger = "axis";
   option.tooltip.axisPointer = { type: "line", snap: false, lineStyle: { color: COLOUR.ink } };
-  if (narrow()) Object.assign(option.tooltip, belowChart());
+  Object.assign(option.tooltip, isTouch() ? { showContent: false } : narrow() ? belowChart() : besideCurve());
   option.tooltip.formatter = (params) => ramTip(model, stepAtX(model, view, params[0].axisValue));
   return {
     ...option,
-    legend: legendAbove(names),
+    legend: legendAbove(shown),
     yAxis: byteAxis(view.ramMin, view.ramMax, "RAM"),
     series,
   };
@@ -152,6 +189,18 @@ const belowChart = () => ({
     viewSize[1],
   ],
   extraCssText: `z-index: 15; max-width: ${layout.width() - 20}px; white-space: normal; overflow-wrap: anywhere`,
+});
+
+/** Below the chart where the window has room for it there, else on the side of the chart that is not pointed at. */
+const besideCurve = () => ({
+  confine: false,
+  position: (point, params, box, rect, { contentSize, viewSize }) => {
+    const { bottom } = box.parentElement.getBoundingClientRect();
+    const left = Math.max(0, Math.min(point[0] - contentSize[0] / 2, viewSize[0] - contentSize[0]));
+    if (bottom + contentSize[1] <= window.innerHeight) return [left, viewSize[1] - 4];
+    return [point[0] < viewSize[0] / 2 ? viewSize[0] - contentSize[0] - 50 : 190, 40];
+  },
+  extraCssText: "z-index: 15; max-width: 420px; white-space: normal; overflow-wrap: anywhere",
 });
 
 /** The moment of most RAM, to be clicked. */
@@ -176,8 +225,8 @@ function peak(view, model) {
 }
 
 /** Tensors one by one, in the colours of their classes. */
-function tensors(view, model) {
-  return byClass(model, stacked(model)).map(([name, colour, own]) => {
+function tensors(view, model, items) {
+  return byClass(model, items).map(([name, colour, own]) => {
     const rects = own.map((one) => ({
       x0: start(view, one),
       x1: finish(view, one),
@@ -189,19 +238,49 @@ function tensors(view, model) {
   });
 }
 
-/** RAM per step. On a time axis steps without duration count only if they reach above their surroundings. */
-function levels(view, model) {
-  const items = model.steps.map((step, s) => ({ s0: s, s1: s + 1, ...step }));
-  if (view.mode === "step") return items;
-  const lasts = items.map((item) => item.t1 > item.t0);
-  let before = 0;
-  const around = items.map((item, s) => (lasts[s] ? (before = item.ram) : before));
-  let after = 0;
-  for (let s = items.length - 1; s >= 0; --s) {
-    if (lasts[s]) after = items[s].ram;
-    around[s] = Math.max(around[s], after);
-  }
-  return items.filter((item, s) => lasts[s] || item.ram > around[s]);
+/** What draws columns of pixels: a band from `low` to `high`, bytes by step, or all that is above a level. */
+function band(columns, id, name, colour, z, bytesOf, style = {}) {
+  return drawn(id, name, colour, z, (place) => {
+    const y = (value) => place.map.sy * value + place.map.oy;
+    const rects = columns(place).flatMap(({ left, right, s }) => {
+      const [low, high] = bytesOf(s);
+      return high > low ? [{ x0: left, x1: right, y0: y(low), y1: y(high) }] : [];
+    });
+    return inOnePath(rects, place.frame, { fill: colour, ...style });
+  });
+}
+
+/** The RAM in use as a line of steps. */
+const outline = (columns) =>
+  drawn("outline", "outline", COLOUR.ramLine, 5, (place) => ({
+    type: "polyline",
+    silent: true,
+    shape: {
+      points: columns(place).flatMap(({ left, right, ram }) => {
+        const y = place.map.sy * ram + place.map.oy;
+        return [
+          [left, y],
+          [right, y],
+        ];
+      }),
+    },
+    style: { fill: "none", stroke: COLOUR.ramLine, lineWidth: narrow() ? 1 : 1.5 },
+  }));
+
+/** The columns of a place, computed once for all series that are drawn there. */
+function columnsIn(view, model) {
+  const spans = levels(view, model).map((item) => ({
+    x0: start(view, item),
+    x1: finish(view, item),
+    s: item.s0,
+    ram: item.ram,
+  }));
+  let known = {};
+  return ({ map, frame }) => {
+    const key = [map.sx, map.ox, frame.x, frame.width].join();
+    if (known.key !== key) known = { key, columns: columnsOf(spans, { map, frame }) };
+    return known.columns;
+  };
 }
 
 /** How far above the budget the plan goes. */
@@ -211,14 +290,6 @@ function overMark(model) {
   const share = percent(peak_ram / model.ram_budget - 1);
   const text = `peak ${bytes(peak_ram)}, ${share} over`;
   return [{ yAxis: peak_ram, text, colour: COLOUR.over, position: "insideStartTop" }];
-}
-
-/** Steps over the budget, from the budget up. */
-function overBudget(view, model) {
-  const items = model.steps
-    .map((step, s) => ({ s0: s, s1: s + 1, ...step }))
-    .filter((step) => step.ram > model.ram_budget);
-  return items.map((item) => [start(view, item), finish(view, item), model.ram_budget, item.ram]);
 }
 
 export function ramWords(view, model) {
@@ -233,11 +304,13 @@ export function ramWords(view, model) {
   const over = peak_ram > model.ram_budget ? ` ${overWords(model)}` : "";
   const all = model.keep_all.peak_ram;
   const kept =
-    all > view.ramMax ? ` With everything kept it is ${bytes(all)}, which is far above this chart.` : "";
+    all > view.ramMax ? ` With everything kept${inParts(model)} it is ${bytes(all)}, which is far above this chart.` : "";
+  const dense =
+    model.steps.length > DENSE ? " Where steps share a pixel, the one with most RAM is drawn." : "";
   const loaded = homes(model)
     ? ` Parameters from storage: at most ${bytes(largest(model.loaded))}${model.persistent > 0 ? `; grey: those that stay, ${bytes(model.persistent)}` : ""}.`
     : "";
-  return `${peak}${share}${off}.${over}${kept}${loaded}${cut}`;
+  return `${peak}${share}${off}.${over}${kept}${loaded}${cut}${dense}`;
 }
 
 function ramTip(model, s) {
@@ -256,7 +329,7 @@ function ramTip(model, s) {
     ]);
   if (model.loaded[s] > 0) entries.push(["of these, parameters from storage", bytes(model.loaded[s])]);
   if (model.persistent > 0)
-    entries.push([homes(model) ? "resident parameters" : "persistent values", bytes(model.persistent)]);
+    entries.push(["persistent values", bytes(model.persistent)]);
   const scratch = step.ram - model.persistent - resident.reduce((sum, interval) => sum + interval.bytes, 0);
   if (scratch > 0) entries.push(["workspace", bytes(scratch)]);
   const over = step.ram > model.ram_budget ? `, ${bytes(step.ram - model.ram_budget)} over budget` : "";

@@ -14,6 +14,23 @@ const page = { figures: [], legends: [] };
 /** Charts are two beside one another where there is room (reproduction.css). */
 layout.width = () => window.innerWidth * (window.innerWidth >= 1100 ? 0.5 : 1);
 
+const FAR = 4; // times the range of nine tenths of the points: what lies beyond would press them to the ground
+
+/** The range of the y axis, and a sentence about points beyond it. A linear axis begins at 0 where that is near. */
+function rangeOf(figure, curves) {
+  if (figure.log_y) return { range: { min: figure.y_floor }, cut: "" };
+  const ys = curves.flatMap((curve) => curve.points.map((point) => point.y)).sort((a, b) => a - b);
+  if (!ys.length) return { range: {}, cut: "" };
+  const [low, high] = [ys[0], ys.at(-1)];
+  const most = ys[Math.floor(0.9 * (ys.length - 1))];
+  const range = low > 0 && low < 0.3 * high ? { min: 0 } : {};
+  if (!(most > low && high - low > FAR * (most - low))) return { range, cut: "" };
+  const max = Number((low + 1.5 * (most - low)).toPrecision(3));
+  const beyond = ys.filter((y) => y > max).length;
+  const points = beyond === 1 ? "1 point lies" : `${count(beyond)} points lie`;
+  return { range: { ...range, max }, cut: `${points} above this chart, up to ${significant(high, 3)}.` };
+}
+
 /** What makeCurves() draws of a panel. */
 function specOf(figure, panel) {
   const shown = panel.curves.filter((curve) => !figure.hidden.has(curve.style));
@@ -33,16 +50,17 @@ function specOf(figure, panel) {
     };
   });
   const axis = (name, log, floor) => ({ name, format: "number", log, floor });
+  const { cut, range } = rangeOf(figure, curves);
   const lines = curves.map((curve) => `${curve.style.title}: ${count(curve.points.length)} points`);
   return {
     x: axis(figure.x_name, figure.log_x, 0),
     y: {
       ...axis(figure.y_name, figure.log_y, figure.y_floor),
-      ...(figure.log_y ? { min: figure.y_floor } : {}),
+      ...range,
     },
     curves,
     words: `${panel.title}, ${figure.y_name} over ${figure.x_name}. ${lines.join(", ") || panel.note}`,
-    note: curves.length ? "" : panel.note,
+    note: curves.length ? cut : panel.note,
   };
 }
 

@@ -61,7 +61,7 @@ export function makeTable(box, study, choose) {
     const value = column.of(row);
     return element(
       "td",
-      { className: column.isText ? "words" : "" },
+      { className: column.isText ? `words ${column.name}` : "" },
       isThere(value) ? column.format(value) : "-",
     );
   };

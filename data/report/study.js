@@ -1,7 +1,7 @@
 // The page of `poet sweep` and `poet compare`: curves of each network and device, all points, and the plan behind one of them.
 
-import { useUnitsOf } from "./amounts.js";
-import { layout } from "./axes.js";
+import { useUnits, useUnitsOf } from "./amounts.js";
+import { isTouch, layout } from "./axes.js";
 import { listenToPrint } from "./board.js";
 import { markerOf } from "./curve_look.js";
 import { makeCurves } from "./curves.js";
@@ -102,7 +102,9 @@ function fillChoices(now) {
     element(
       "span",
       { className: "hint" },
-      "Ctrl + wheel zooms, dragging moves, a click on a point shows its plan.",
+      isTouch()
+        ? "The buttons zoom, a tap on a point shows its plan."
+        : "Ctrl + wheel zooms, dragging moves, a click on a point shows its plan.",
     ),
     element(
       "div",
@@ -201,7 +203,8 @@ function listen() {
 
 async function begin() {
   page.study = await readStudy();
-  useUnitsOf(page.study.rows.map((row) => row.ram_budget_bytes).filter(Boolean));
+  if (page.study.byte_units) useUnits(page.study.byte_units);
+  else useUnitsOf(page.study.rows.map((row) => row.ram_budget_bytes).filter(Boolean));
   document.title = `${page.study.title} · poet`;
   listenToTheme($("theme"), () => {
     for (const chart of page.charts) chart.redraw();

@@ -136,7 +136,8 @@ function curvesOf(rows, methods, x, y, chosen) {
     });
     const own = rows.filter((row) => row.method === method.name && hasPlan(row) && X[x].of(row) !== null);
     const inOrder = (list) => list.map(point).sort((a, b) => a.x - b.x || a.y - b.y);
-    curves.push({ style: method.style, points: inOrder(own.filter(holds)) });
+    // A plan holds for every larger budget, peak or deadline, up to the next.
+    curves.push({ style: method.style, step: "end", points: inOrder(own.filter(holds)) });
     if (x === "peak")
       curves.push({
         id: `${method.name}, over`,
@@ -174,6 +175,15 @@ function boundCurves(rows, x, y) {
     ];
   const first = { ...proven[0], x: Math.min(proven[0].x, proven[0].least ?? proven[0].x) };
   return [{ style, step: "start", below: true, points: [first, ...proven] }];
+}
+
+/** The budget below which no plan fits, as is proven of a graph; with operators in parts, which differ from budget to budget, there is
+    no single one. */
+function leastOf(rows, x) {
+  const own = rows.filter((row) => row.method === "poet" && row.least_ram_bytes > 0);
+  if (x === "deadline" || own.some((row) => row.split === "auto")) return null;
+  const least = new Set(own.map((row) => row.least_ram_bytes));
+  return least.size === 1 ? [...least][0] : null;
 }
 
 function marksOf(rows, x, y) {
@@ -237,7 +247,10 @@ export function specOf(group, methods, { x, y, hidden, chosen }) {
       `${curve.style.title}: ${curve.points.map((one) => `${X[x].format === "bytes" ? bytes(one.x) : one.x} ${one.y.toPrecision(4)}`).join(", ")}`,
   );
   const marks = marksOf(group.rows, x, y);
+  const least = leastOf(group.rows, x);
+  const tried = least ? group.rows.map((row) => row.ram_budget_bytes).filter((ram) => ram < least) : [];
   const xs = [
+    ...tried,
     ...curves.flatMap((curve) => curve.points.map((one) => one.x)),
     ...marks.filter((m) => m.x).map((m) => m.x),
   ];
@@ -253,6 +266,7 @@ export function specOf(group, methods, { x, y, hidden, chosen }) {
     y: { name: Y[y].text, format: Y[y].format, log: Y[y].log, floor: Y[y].floor, ...spread(ys, Y[y].log) },
     curves,
     marks,
+    areas: tried.length ? [{ to: least, text: `no plan fits in less than ${bytes(least)}` }] : [],
     words: `${group.title}: ${Y[y].text} over ${X[x].text}. ${lines.join(". ") || "No plan holds"}`,
     note: noteOf(
       group.rows,

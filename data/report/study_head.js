@@ -50,7 +50,7 @@ function verdictOf(study) {
       ? `Least energy${of > 1 ? `, at ${count(of)} ${limits} that a method holds` : ""}: ${most}${ties ? " (ties count for each)" : ""}. `
       : "",
     gaps.length
-      ? `POET: proven at ${tried === 1 ? "its point" : gaps.length === tried ? `each of its ${count(tried)} points` : `${count(gaps.length)} of its ${count(tried)} points`} that no such plan saves more than ${percent(Math.max(...gaps), 2)} of the energy.`
+      ? `Lower bounds are proven for POET at ${tried === 1 ? "its point" : gaps.length === tried ? `each of its ${count(tried)} points` : `${count(gaps.length)} of its ${count(tried)} points`}: there a better plan could save at most ${percent(Math.max(...gaps), 2)} of the energy.`
       : "",
   );
   return block;

@@ -104,6 +104,7 @@ export async function showPlanOf(study, row, title, after) {
     look,
     layoutWorker,
   });
+  $("plans").querySelector("h1").remove(); // the panel's title says the same
   setMode(shown.board, shown.mode);
   offerTensors([model]);
   const { board } = shown;

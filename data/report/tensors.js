@@ -2,7 +2,7 @@
 
 import { bytes, count, counted, joules } from "./amounts.js";
 import { isHome } from "./model.js";
-import { element } from "./plans.js";
+import { breakable, element } from "./plans.js";
 
 const SORTS = [
   ["bytes", "largest first", (a, b) => b.bytes - a.bytes],
@@ -10,6 +10,8 @@ const SORTS = [
   ["order", "in the order of the step", (a, b) => a.order - b.order],
 ];
 const MOST = 200; // rows of one layer that are shown at once
+const OPENED = 60; // tensors found by a search that are shown without a click
+const PAUSE = 150; // milliseconds without typing before the table is searched
 
 const parentOf = (name) => name.slice(0, Math.max(0, name.lastIndexOf(".")));
 /** Of a tensor or op without what it is of its layer: "grad:fc4+2[0:8]", "fc4:backward_input" -> "fc4". */
@@ -71,24 +73,33 @@ function grouped(tensors, { text, decision, sort }) {
 }
 
 function tensorRow(one, select) {
-  const button = element("button", { type: "button", className: "name" }, one.name);
+  const button = element("button", { type: "button", className: "name" }, ...breakable(one.name));
   button.addEventListener("click", () => select(one.value));
   return element(
     "tr",
     {},
     element("td", { className: "tensor" }, button),
-    element("td", {}, bytes(one.bytes)),
-    element("td", {}, one.spent ? joules(one.spent, 3) : "-"),
-    element("td", {}, one.decision),
+    element("td", { className: "bytes" }, bytes(one.bytes)),
+    element("td", { className: "spent" }, one.spent ? joules(one.spent, 3) : "-"),
+    element("td", { className: "decisions" }, one.decision),
     element("td", { className: "why" }, one.reason),
   );
+}
+
+/** "532 paged, 351 on storage", the most frequent first. */
+function decisionsOf(own) {
+  const by = new Map();
+  for (const { decision } of own) by.set(decision, (by.get(decision) ?? 0) + 1);
+  return [...by]
+    .sort((a, b) => b[1] - a[1])
+    .map(([decision, number]) => `${count(number)} ${decision}`)
+    .join(", ");
 }
 
 /** A layer's row, and when it is opened those of its tensors. */
 function layerRows(group, select, isOpen) {
   const body = element("tbody");
   const { own } = group;
-  const moved = own.filter((one) => one.decision !== "kept").length;
   const button = element("button", { type: "button", className: "name", "aria-expanded": "false" });
   const open = (show) => {
     button.setAttribute("aria-expanded", String(show));
@@ -110,11 +121,10 @@ function layerRows(group, select, isOpen) {
     element(
       "tr",
       {},
-      element("th", { scope: "row" }, button),
-      element("td", {}, bytes(group.bytes)),
-      element("td", {}, group.spent ? joules(group.spent, 3) : "-"),
-      element("td", {}, counted(own.length, "tensor")),
-      element("td", { className: "why" }, moved ? `${count(moved)} not simply kept` : ""),
+      element("th", { scope: "row" }, button, element("span", { className: "soft" }, ` ${counted(own.length, "tensor")}`)),
+      element("td", { className: "bytes" }, bytes(group.bytes)),
+      element("td", { className: "spent" }, group.spent ? joules(group.spent, 3) : "-"),
+      element("td", { className: "decisions", colSpan: 2 }, decisionsOf(own)),
     ),
   );
   open(isOpen);
@@ -135,21 +145,26 @@ export function makeTensors(box, model, select) {
   const told = element("p", { className: "soft", role: "status" });
   const show = () => {
     const groups = grouped(tensors, asked);
-    const names = ["layer, tensor", "bytes", "energy spent", "decision"];
+    const names = [
+      ["layer, tensor", ""],
+      ["bytes", ""],
+      ["energy spent", ""],
+      ["decision", "decisions"],
+      ["why", "why"],
+    ];
     const head = element(
       "tr",
       {},
-      ...names.map((name) => element("th", { scope: "col" }, name)),
-      element("th", { scope: "col", className: "why" }, "why"),
-    );
-    const open = groups.length === 1 || asked.text !== "";
-    table.replaceChildren(
-      element("thead", {}, head),
-      ...groups.map((group) => layerRows(group, select, open)),
+      ...names.map(([name, className]) => element("th", { scope: "col", className }, name)),
     );
     const found = sum(
       groups.map(({ own }) => ({ own: own.length })),
       "own",
+    );
+    const open = groups.length === 1 || (asked.text !== "" && found <= OPENED);
+    table.replaceChildren(
+      element("thead", {}, head),
+      ...groups.map((group) => layerRows(group, select, open)),
     );
     told.textContent = found
       ? `${counted(found, "tensor")} of ${bytes(sum(groups, "bytes"))} in ${counted(groups.length, "layer")}`
@@ -160,7 +175,11 @@ export function makeTensors(box, model, select) {
     show();
   };
   const search = element("input", { type: "search", placeholder: "part of a name" });
-  search.addEventListener("input", () => change("text")(search.value.trim().toLowerCase()));
+  let typed;
+  search.addEventListener("input", () => {
+    clearTimeout(typed);
+    typed = setTimeout(() => change("text")(search.value.trim().toLowerCase()), PAUSE);
+  });
   const known = [...new Set(tensors.map((one) => one.decision))];
   const kinds = ["paged", "recomputed", "on storage", "kept"].filter((kind) =>
     known.some((one) => one.includes(kind)),

@@ -1,6 +1,7 @@
 // The tools above the charts: which x axis, zoom, and a field to find a tensor in.
 
 import { zoomBy, zoomOfKey } from "./linked.js";
+import { isTouch } from "./axes.js";
 import { valueName } from "./model.js";
 import { element } from "./plans.js";
 
@@ -50,7 +51,7 @@ export function makeTools(nav, { board, setMode, find }) {
     element("label", { className: "find" }, "Tensor ", field),
     element("datalist", { id: "tensors" }),
     shown,
-    element("span", { className: "hint" }, "Ctrl + wheel zooms, dragging moves, a click selects a tensor."),
+    element("span", { className: "hint" }, isTouch() ? "The buttons zoom, a tap selects." : "Ctrl + wheel zooms, dragging moves, a click selects a tensor."),
   );
   document.addEventListener("keydown", (event) => {
     const action = zoomOfKey(event);

@@ -1,5 +1,6 @@
 // The page: what is chosen on the left, the curve of it above, the plan at the budget below.
 
+import { useUnits } from "./report/amounts.js";
 import { layout } from "./report/axes.js";
 import { listenToPrint, mark, setMode } from "./report/board.js";
 import { inspect, openInspector, valueNamed } from "./report/inspector.js";
@@ -18,6 +19,16 @@ import { canUndo, change, onChange, start, state } from "./state.js";
 const $ = (id) => document.getElementById(id);
 const SUBJECT = ["model", "onnx", "device", "profile", "batch", "optimizer", "factor"];
 const page = { shown: null, view: null, curveJob: null, planJob: null, mode: "time", clicked: null };
+
+const SMALL = 16 * 2 ** 20; // bytes of RAM: devices with less count it in KiB
+
+/** Bytes are told in KiB where the budget is a whole number of those and not of KB, and on small devices. */
+function chooseUnits(devices) {
+  const device = state.profile ?? devices.find((one) => one.name === state.device);
+  const binary = state.ram ? state.ram % 1024 === 0 && state.ram % 1000 !== 0 : false;
+  const isSmall = device?.ram_bytes < SMALL && !(state.ram % 1000 === 0);
+  useUnits(binary || isSmall ? "binary" : "decimal");
+}
 
 // --- the curve ---
 
@@ -230,6 +241,7 @@ async function begin() {
   listen(curve);
   onChange((changed) => {
     const subject = SUBJECT.some((name) => changed.has(name));
+    chooseUnits(form.devices);
     form.show();
     $("subject").textContent =
       `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;

@@ -1,6 +1,6 @@
 // What to train, and on what.
 
-import { bytes, count } from "./report/amounts.js";
+import { EXACT, bytes, count } from "./report/amounts.js";
 import { element } from "./report/plans.js";
 import { json } from "./api.js";
 import { editDevice } from "./device.js";
@@ -114,7 +114,7 @@ function ram() {
   const input = element("input", {
     type: "text",
     name: "ram",
-    value: state.ram ? bytes(state.ram) : "",
+    value: state.ram ? exactBytes(state.ram) : "",
     inputMode: "decimal",
   });
   input.addEventListener("change", () => {
@@ -124,6 +124,12 @@ function ram() {
     input.reportValidity();
   });
   return field("RAM budget", input, "as in 300 KiB or 2 MB");
+}
+
+/** An amount with all its digits, which amountOf() reads back. */
+export function exactBytes(amount) {
+  const text = bytes(amount, EXACT);
+  return amountOf(text) === amount ? text : `${count(amount)} B`;
 }
 
 /** Bytes of "300 KiB", "2MB", "737719"; nothing where it is no amount. */

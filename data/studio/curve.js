@@ -5,7 +5,7 @@ import { bytes, joules, percent } from "./report/amounts.js";
 import { COLOUR, byteAxis, legendAbove, margins, narrow } from "./report/axes.js";
 import { element } from "./report/plans.js";
 import { budgetSeries, seriesOf, wordsOf } from "./curve_series.js";
-import { between, linesOf } from "./points.js";
+import { energyAt, linesOf } from "./points.js";
 
 const LINES = ["first", "again", "in", "out"];
 
@@ -117,11 +117,11 @@ function draw(curve) {
 function tell(curve) {
   if (!curve.ram) return void (curve.label.textContent = "");
   const line = linesOf(curve.rows).find((one) => Number(one.deadline || 0) === (curve.factor ?? 0));
-  const energy = line && between(line.rows, curve.ram);
+  const energy = line && energyAt(line.rows, curve.ram);
   const keepAll = curve.rows.find((row) => row.keep_all_peak_ram_bytes > 0)?.keep_all_peak_ram_bytes;
   const share = keepAll ? `, ${percent(curve.ram / keepAll)} of keeping everything` : "";
   const costs = energy
-    ? `: about ${joules(energy)} (${percent(energy / line.rows[0].baseline_joules - 1)} more)`
+    ? `: at most ${joules(energy)} (${percent(energy / line.rows[0].baseline_joules - 1)} more)`
     : "";
   curve.label.textContent = `${bytes(curve.ram)}${share}${costs}`;
   curve.slider.setAttribute("aria-valuetext", curve.label.textContent);

@@ -2,6 +2,23 @@
 
 import { bytes, escaped, joules, percent, seconds } from "./report/amounts.js";
 import { COLOUR, tipText } from "./report/axes.js";
+import { sameGraph } from "./points.js";
+
+/** Where a better plan could still lie: [from, to, low, high] of each stretch of budgets. A plan holds for every larger budget, a
+    bound for every smaller one of the same graph; between budgets of different graphs nothing is proven, and a stretch is a line
+    at the budget itself. */
+export function bandOf(rows) {
+  const proven = (row) => row.bound_joules !== null && row.bound_joules !== undefined;
+  return rows.flatMap((row, i) => {
+    const before = rows[i - 1];
+    const at = row.ram_budget_bytes;
+    if (!proven(row)) return [];
+    const own = [at, at, row.bound_joules, row.energy_joules];
+    return before && sameGraph(before, row)
+      ? [[before.ram_budget_bytes, at, Math.min(row.bound_joules, before.energy_joules), before.energy_joules], own]
+      : [own];
+  });
+}
 
 /** `floor`: where the chart ends below. */
 export function seriesOf(line, floor) {
@@ -12,28 +29,21 @@ export function seriesOf(line, floor) {
     silent: true,
     tooltip: { show: false },
     itemStyle: { color: line.colour },
-    data: line.rows.slice(1).map((row, i) => {
-      const before = line.rows[i];
-      return [
-        before.ram_budget_bytes,
-        before.bound_joules ?? floor,
-        before.energy_joules,
-        row.ram_budget_bytes,
-        row.bound_joules ?? floor,
-        row.energy_joules,
-      ];
-    }),
+    data: bandOf(line.rows),
     renderItem: (params, api) => {
-      const at = (x, y) => api.coord([api.value(x), api.value(y)]);
+      const [left, bottom] = api.coord([api.value(0), api.value(2)]);
+      const [right, top] = api.coord([api.value(1), api.value(3)]);
+      const isLine = right - left < 1;
       return {
-        type: "polygon",
-        shape: { points: [at(0, 1), at(0, 2), at(3, 5), at(3, 4)] },
-        style: { fill: line.colour, opacity: 0.22 },
+        type: "rect",
+        shape: { x: isLine ? left - 1 : left, y: top, width: isLine ? 2 : right - left, height: bottom - top },
+        style: { fill: line.colour, opacity: isLine ? 0.5 : 0.22 },
       };
     },
   };
   const plans = {
     type: "line",
+    step: "end", // a plan holds for larger budgets up to the next
     name: line.name,
     id: line.name,
     color: line.colour,

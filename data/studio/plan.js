@@ -78,7 +78,7 @@ export function verdictOf(answer, useRam) {
       element("strong", {}, answer.status === "optimal" ? provenOptimal(answer) : "Feasible. "),
       kept
         ? `Everything can be kept in ${bytes(answer.peak_ram_bytes)}: ${joules(answer.energy_joules)} and ${seconds(answer.runtime_seconds)} a step.`
-        : `${bytes(answer.keep_all_peak_ram_bytes)} of RAM become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,
+        : `${bytes(answer.keep_all_peak_ram_bytes)} of RAM with everything kept${answer.part_bytes ? ", operators in these parts," : ""} become ${bytes(answer.peak_ram_bytes)} for ${percent(answer.overhead)} more energy (${joules(answer.energy_joules)}) and ${percent(answer.runtime_seconds / answer.baseline_seconds - 1)} more time${gap}.`,
     );
     return block;
   }

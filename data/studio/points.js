@@ -26,9 +26,11 @@ function carried(rows) {
     if (!from) return row;
     const bound_joules = highestBound(rows, row, from);
     if (from === row) return { ...row, bound_joules };
-    const { energy_joules, runtime_seconds } = from;
+    const { energy_joules, runtime_seconds, part_bytes, ops } = from;
     return {
       ...row,
+      part_bytes,
+      ops,
       verdict: "holds",
       energy_joules,
       runtime_seconds,
@@ -49,26 +51,21 @@ function bestPlan(rows, row) {
   return best;
 }
 
+/** Whether the plans of two rows are of the same graph: operators in other parts are another one. */
+export const sameGraph = (a, b) => a.part_bytes === b.part_bytes && a.ops === b.ops;
+
 /** What is proven within the limits of `row`, of the graph that the plan of `plan` is of: operators in other parts are another
     graph, whose plans may need less. */
 function highestBound(rows, row, plan) {
   const bounds = rows.filter(
     (other) =>
       Number.isFinite(other.bound_joules) &&
-      other.part_bytes === plan.part_bytes &&
-      other.ops === plan.ops &&
+      sameGraph(other, plan) &&
       other.ram_budget_bytes >= row.ram_budget_bytes &&
       latest(other) >= latest(row),
   );
   return bounds.length ? Math.max(...bounds.map((other) => other.bound_joules)) : null;
 }
 
-/** The energy at a budget, between the points beside it; nothing where there is no plan. */
-export function between(rows, ram) {
-  const after = rows.findIndex((row) => row.ram_budget_bytes >= ram);
-  if (after < 0) return rows.at(-1)?.energy_joules;
-  if (after === 0) return rows[0].ram_budget_bytes === ram ? rows[0].energy_joules : undefined;
-  const [a, b] = [rows[after - 1], rows[after]];
-  const t = (ram - a.ram_budget_bytes) / (b.ram_budget_bytes - a.ram_budget_bytes);
-  return a.energy_joules + t * (b.energy_joules - a.energy_joules);
-}
+/** The energy of the plan that is known for a budget: the one of the largest budget up to it; undefined where there is none. */
+export const energyAt = (rows, ram) => rows.findLast((row) => row.ram_budget_bytes <= ram)?.energy_joules;

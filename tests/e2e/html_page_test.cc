@@ -111,10 +111,45 @@ TEST_F(HtmlPageInBrowser, DrawsAPlan) {
 TEST_F(HtmlPageInBrowser, SaysByHowMuchABudgetIsExceeded) {
   const std::string document = drawn({chain_picture(test::chain_paging(), 30)}, "", kEveryTooltip);
   expect_drawn(document, 5, "time");
-  EXPECT_NE(document.find("<strong>✗ Invalid plan. </strong>"), std::string::npos);
+  EXPECT_NE(document.find("<strong>✗ Over the limits. </strong>"), std::string::npos);
   EXPECT_NE(document.find("<div>Over the budget in 1 step, by up to 5 B (16.7%).</div>"), std::string::npos)
       << document.substr(document.find("<div class=\"verdict"), 400);
   EXPECT_EQ(document.find(">The verifier stopped"), std::string::npos);
+}
+
+// The search proved a bound under the limits, which this plan breaks.
+TEST_F(HtmlPageInBrowser, ClaimsNothingOfAPlanOverItsLimits) {
+  Picture picture = chain_picture(test::chain_paging(), 30);
+  picture.plan.made = Made{"poet 0.1.0", "poet solve", "feasible", Joules(1)};
+  const std::string document = drawn({picture});
+  EXPECT_NE(document.find("Over the limits: nothing is proven of this plan."), std::string::npos);
+  EXPECT_EQ(document.find("no plan needs less"), std::string::npos);
+}
+
+// The classes add up to the RAM in use, also where a result is written over its operand.
+TEST_F(HtmlPageInBrowser, StacksAllOfTheRam) {
+  const std::string script = R"(
+    const { stacked } = modules["stack.js"];
+    const sums = board.models.map((model) => {
+      const { boxes, bands } = stacked(model);
+      const { steps } = model;
+      return steps.filter((step, s) => {
+        const box = boxes.filter((one) => one.s0 <= s && s < one.s1).reduce((sum, one) => sum + one.high - one.low, 0);
+        const band = bands.reduce((sum, one) => sum + one.high[s] - one.low[s], 0);
+        return step.t1 > step.t0 && model.persistent + box + band !== step.ram;
+      }).length;
+    });
+    document.body.dataset.sums = sums.join();)";
+  test::RandomTrainingGraphOptions options;
+  options.ops = 400;
+  const Instance instance = test::random_training_graph(1, options);
+  Limits limits;
+  limits.ram_budget = replay_keep_all(instance, Semantics::device).peak_ram;
+  const std::string body =
+      body_tag(drawn({chain_picture(test::chain_recomputing(), 30),
+                      test::picture_of_schedule(instance, keep_all_schedule(instance.graph), limits, "many")},
+                     "", script));
+  EXPECT_NE(body.find("data-sums=\"0,0\""), std::string::npos) << body;
 }
 
 TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {
@@ -179,8 +214,9 @@ TEST_F(HtmlPageInBrowser, DrawsStepNumbersAndAPart) {
 TEST_F(HtmlPageInBrowser, AmountsReadAsElsewhere) {
   std::string expected;
   std::string numbers;
-  for (const double number : {0.0, 1.0, 999.0, 9999.0, 10000.0, 99995.0, 123456.0, 999950.0, 999960.0, 1e6,
-                              2645283.0, 1048576.0, 9.9995e8, 1e9, 5e12}) {
+  for (const double number :
+       {0.0, 1.0, 999.0, 9999.0, 10000.0, 99995.0, 123456.0, 999950.0, 999960.0, 1e6, 2645283.0, 1048576.0,
+        9.9995e8, 1e9, 5e12, 15625.0, 435000.0, 10405.0, 10415.0}) {
     const Bytes bytes(static_cast<std::int64_t>(number));
     numbers += fmt::format("{},", number);
     expected += format_bytes(bytes) + ";" + format_count(bytes.value()) + ";";
@@ -227,7 +263,7 @@ TEST_F(HtmlPageInBrowser, SeveralPlansAndWhatIsInvalid) {
       drawn({chain_picture(test::chain_recomputing(), 30), chain_picture(test::chain_paging(), 30)});
   expect_drawn(document, 9, "time");
   EXPECT_NE(document.find("<strong>✓ Valid. </strong>"), std::string::npos);
-  EXPECT_NE(document.find("<strong>✗ Invalid plan. </strong>"), std::string::npos);
+  EXPECT_NE(document.find("<strong>✗ Over the limits. </strong>"), std::string::npos);
   EXPECT_NE(document.find("role=\"alert\""), std::string::npos);
 }
 

@@ -144,6 +144,55 @@ export async function aBoundOfMoreRamOrTimeCountsForLess(context) {
   });
 }
 
+/** A plan holds for larger budgets, a bound for smaller ones of the same graph, and nothing is claimed between. */
+export async function nothingIsInterpolatedBetweenBudgets(context) {
+  await context.serve();
+  const page = await context.open(SMALL);
+  const { band, energies } = await page.evaluate(async () => {
+    const { bandOf } = await import("/curve_series.js");
+    const { energyAt } = await import("/points.js");
+    const row = (ram, energy, bound, part = 100) => ({
+      ram_budget_bytes: ram,
+      energy_joules: energy,
+      bound_joules: bound,
+      part_bytes: part,
+      ops: 7,
+    });
+    const rows = [row(10, 9, 8), row(20, 6, 5), row(30, 4, 3, 50)];
+    return { band: bandOf(rows), energies: [5, 10, 19, 20, 99].map((ram) => energyAt(rows, ram) ?? null) };
+  });
+  assert.deepEqual(band, [
+    [10, 10, 8, 9],
+    [10, 20, 5, 9],
+    [20, 20, 5, 6],
+    [30, 30, 3, 4], // of other parts: nothing is proven between
+  ]);
+  assert.deepEqual(energies, [null, 9, 9, 6, 4]);
+}
+
+/** A budget is shown with all its digits, so that Enter changes nothing. */
+export async function aBudgetKeepsItsDigits(context) {
+  await context.serve();
+  const page = await context.open("#model=linear&device=m4&ram=131072&seconds=3");
+  await plan(page);
+  const field = page.locator("input[name=ram]");
+  assert.equal(await field.inputValue(), "128 KiB");
+  await field.fill("128 KiB ");
+  await field.press("Enter");
+  await page.waitForTimeout(200);
+  assert.equal(ramOf(page), 131072);
+  await planAfter(page, async () => {
+    await field.fill("250123");
+    await field.press("Enter");
+  });
+  assert.equal(ramOf(page), 250123);
+  const read = await page.evaluate(async () => {
+    const { amountOf, exactBytes } = await import("/choose.js");
+    return [1, 131072, 131100, 250123, 2 ** 31 + 1].map((ram) => amountOf(exactBytes(ram)));
+  });
+  assert.deepEqual(read, [1, 131072, 131100, 250123, 2 ** 31 + 1]);
+}
+
 export async function theBudgetMovesByKeyboard(context) {
   await context.serve();
   const page = await context.open(SMALL);
