@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "apps/shared/command.h"
 #include "apps/shared/option_names.h"
@@ -93,6 +94,11 @@ int exit_code_of(const std::function<int()>& work) {
     return failure.exit_code;
   } catch (const std::bad_alloc&) {
     return failed(kInternalError, {"internal", "", "", "internal error: out of memory"});
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again)
+      return failed(kInternalError, {"internal", "", "", std::string("internal error: ") + error.what()});
+    return failed(kBadInput,
+                  {"input", "", "", std::string("a thread cannot be started: ") + error.code().message()});
   } catch (const std::exception& error) {
     return failed(kInternalError, {"internal", "", "", std::string("internal error: ") + error.what()});
   } catch (...) {

@@ -31,7 +31,7 @@ KINDS = {
     "read_interrupted": ("read", errno.EINTR), "write_interrupted": ("write", errno.EINTR),
 }
 HARMLESS = ("read_short", "write_short", "read_interrupted", "write_interrupted")
-SCARCE = ("fork",)  # that the system has none left is no internal error
+SCARCE = ("fork", "thread")  # that the system has none left is no internal error
 OLD = b"what was there before\n"
 SECONDS = 60
 FEW = (1, 2, 3, 5, 1, 8, 4)
