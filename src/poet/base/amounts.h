@@ -25,11 +25,14 @@ namespace poet {
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
 [[nodiscard]] ByteUnits byte_units();
-/// Binary for a whole number of KiB that is not one of KB: the units that it was typed in.
-void use_units_of(Bytes bytes);
+/// Returns binary if the budget is a whole number of KiB and not one of KB, else decimal.
+[[nodiscard]] ByteUnits units_of(Bytes budget);
+/// set_byte_units() to those of the budget.
+void use_units_of(Bytes budget);
 
 // Quantities take the unit that reads best; zeros at the end of a fraction are left out.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
+[[nodiscard]] std::string format_bytes(Bytes bytes, ByteUnits units);
 /// The RAM of a device, which comes in powers of two: 256 KiB, 2 GiB; as format_bytes when it is not a whole
 /// number of those.
 [[nodiscard]] std::string format_ram(Bytes bytes);
