@@ -25,13 +25,11 @@ export function columnsOf(spans, { map, frame }) {
     const [from, to] = [map.sx * x0 + map.ox, map.sx * x1 + map.ox];
     if (to < frame.x || from > end) continue;
     const left = Math.max(frame.x, to - from < 1 ? Math.floor(from) : Math.round(from));
+    const right = Math.min(end, Math.max(left + 1, Math.round(to)));
     const last = columns.at(-1);
-    if (last?.left === left) {
-      if (last.ram < ram) Object.assign(last, { s, ram });
-    } else {
-      columns.push({ left, right: 0, s, ram });
-    }
-    columns.at(-1).right = Math.min(end, Math.max(left + 1, Math.round(to)));
+    if (last?.left !== left) columns.push({ left, right, s, ram });
+    else if (right > left + 1) columns.push({ left: left + 1, right, s, ram }); // a peak before it keeps its pixel
+    else if (last.ram < ram) Object.assign(last, { s, ram });
   }
   for (let i = 0; i + 1 < columns.length; ++i) columns[i].right = columns[i + 1].left;
   return columns;

@@ -88,7 +88,7 @@ export function marksOf(marks, areas = []) {
       animation: false,
       z: 1,
       itemStyle: { color: "#808080", opacity: 0.12 },
-      label: { color: COLOUR.soft, fontSize: 11, position: "insideTopLeft" },
+      label: { color: COLOUR.soft, fontSize: 11, position: "inside" },
       data: areas.map(({ to, text }) => [{ xAxis: -Infinity, name: text }, { xAxis: to }]),
     },
     markLine: {

@@ -8,11 +8,18 @@ const MOST = 400; // rows that are shown at once
 const figure = (name, text, format) => ({ name, text, of: (row) => row[name], format });
 const words = (name, text, of = (row) => row[name]) => ({ name, text, of, format: String, isText: true });
 
+/** The names of the charts without what all of them have after the network and the device. */
+function shortNames(charts) {
+  const rest = charts.map((name) => name.slice(`${name}, `.indexOf(", ")));
+  return new Set(rest).size === 1 ? charts.map((name) => name.slice(0, name.length - rest[0].length)) : charts;
+}
+
 function columnsOf(study) {
+  const charts = shortNames(study.charts);
   const several = (of) => new Set(study.rows.map(of)).size > 1;
   const title = new Map(study.methods.map((method) => [method.name, method.style.title]));
   return [
-    ...(several((row) => row.chart) ? [words("chart", "network", (row) => study.charts[row.chart])] : []),
+    ...(several((row) => row.chart) ? [words("chart", "network", (row) => charts[row.chart])] : []),
     words("method", "method", (row) => title.get(row.method) ?? row.method),
     figure("ram_budget_bytes", "RAM budget", bytes),
     ...(study.rows.some((row) => row.deadline_seconds)
@@ -61,7 +68,7 @@ export function makeTable(box, study, choose) {
     const value = column.of(row);
     return element(
       "td",
-      { className: column.isText ? `words ${column.name}` : "" },
+      { className: column.isText ? `words of-${column.name}` : "" },
       isThere(value) ? column.format(value) : "-",
     );
   };

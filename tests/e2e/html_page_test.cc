@@ -123,7 +123,16 @@ TEST_F(HtmlPageInBrowser, ClaimsNothingOfAPlanOverItsLimits) {
   picture.plan.made = Made{"poet 0.1.0", "poet solve", "feasible", Joules(1)};
   const std::string document = drawn({picture});
   EXPECT_NE(document.find("Over the limits: nothing is proven of this plan."), std::string::npos);
-  EXPECT_EQ(document.find("no plan needs less"), std::string::npos);
+  EXPECT_EQ(document.find("no plan needs less than 1 J"), std::string::npos);
+}
+
+// As the command did that made the plan.
+TEST_F(HtmlPageInBrowser, TellsBytesInTheUnitsOfThePlan) {
+  Picture picture = chain_picture(test::chain_recomputing(), 99999);
+  EXPECT_NE(drawn({picture}).find("100 KB (budget)"), std::string::npos);
+  picture.plan.made = Made{"poet 0.1.0", "poet solve", "feasible"};
+  picture.plan.made->binary_units = true;
+  EXPECT_NE(drawn({picture}).find("97.66 KiB (budget)"), std::string::npos);
 }
 
 // The classes add up to the RAM in use, also where a result is written over its operand.
@@ -150,6 +159,19 @@ TEST_F(HtmlPageInBrowser, StacksAllOfTheRam) {
                       test::picture_of_schedule(instance, keep_all_schedule(instance.graph), limits, "many")},
                      "", script));
   EXPECT_NE(body.find("data-sums=\"0,0\""), std::string::npos) << body;
+}
+
+// Of steps that share a pixel the highest; a peak without duration takes no more than its pixel from the step
+// after it.
+TEST_F(HtmlPageInBrowser, DrawsTheHighestStepOfAPixel) {
+  const std::string script = R"(
+    const { columnsOf } = modules["columns.js"];
+    const spans = [[0, 2, 5], [2, 2, 9], [2, 4, 3], [4, 4.02, 1], [4.02, 4.04, 7], [4.04, 10, 2]]
+        .map(([x0, x1, ram], s) => ({ x0, x1, s, ram }));
+    const columns = columnsOf(spans, { map: { sx: 10, ox: 0 }, frame: { x: 0, width: 100 } });
+    document.body.dataset.columns = columns.map(({ left, right, ram }) => `${left}-${right}:${ram}`).join(' ');)";
+  const std::string body = body_tag(drawn({chain_picture(test::chain_recomputing(), 30)}, "", script));
+  EXPECT_NE(body.find("data-columns=\"0-20:5 20-21:9 21-40:3 40-41:7 41-100:2\""), std::string::npos) << body;
 }
 
 TEST_F(HtmlPageInBrowser, KnowsWhatIsOnStorage) {

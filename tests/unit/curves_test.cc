@@ -40,6 +40,12 @@ TEST(Curves, LegendHasWhatIsDrawn) {
   EXPECT_THAT(script, Not(HasSubstr("unused")));
 }
 
+TEST(Curves, ALoneCurveHasNoLegend) {
+  CurvePanels panels = two_panels();
+  panels.panels[0].curves.pop_back();
+  EXPECT_THAT(curves_script(panels, FigureFormat::svg, "figure"), Not(HasSubstr("keyentry")));
+}
+
 TEST(Curves, LogarithmicAxisDrawsZeroAtItsEdge) {
   CurvePanels panels = two_panels();
   panels.log_y = true;

@@ -93,6 +93,8 @@ TEST(PictureJson, HoldsWhatLivesOnStorage) {
   EXPECT_EQ(json["steps"]["id"], Json::parse("[2,2,0,1,0,2,2,2,2]"));
   EXPECT_EQ(json["figures"]["load"], 2.5);
   EXPECT_EQ(json["figures"]["home"], 5.0);
+  // It is loaded once and written home once.
+  EXPECT_EQ(json["decisions"].back()[2], json["figures"]["load"].get<double>() + 5.0);
   EXPECT_EQ(json["figures"]["page_in"], 2.5);
   EXPECT_EQ(json["figures"]["page_out"], 5.0);
   EXPECT_EQ(json["allocations"][0][0], 2);

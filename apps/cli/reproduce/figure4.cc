@@ -52,13 +52,13 @@ void add_claims(const std::vector<SweepResult>& results, const std::string& wher
     const Ablation ablation = compared(results, method);
     section.claims.push_back(
         {fmt::format("POET next to {}, {}", title, where), "up to 40% less energy",
-         fmt::format("up to {} less energy, up to {} less overhead; {} of {} deadlines that POET meets it "
-                     "misses; POET "
-                     "above it at {}",
-                     format_percent(std::max(0.0, ablation.saved.most), 3),
-                     format_percent(std::max(0.0, ablation.saved_overhead.most), 3), ablation.impossible,
-                     ablation.impossible + ablation.saved.count,
-                     ablation.above == 0 ? "no point" : fmt::format("{} points", ablation.above)),
+         fmt::format(
+             "up to {} less energy, up to {} less overhead; {} misses {} of the {} deadlines that "
+             "POET meets; POET needs more energy at {}",
+             format_percent(std::max(0.0, ablation.saved.most), 3),
+             format_percent(std::max(0.0, ablation.saved_overhead.most), 3), title, ablation.impossible,
+             ablation.impossible + ablation.saved.count,
+             ablation.above == 0 ? "no point" : counted(static_cast<std::int64_t>(ablation.above), "point")),
          "The overhead is what schedules differ in. The rest, computing everything once, no schedule saves, "
          "and it is most of the energy.",
          finding_of(ablation)});

@@ -45,7 +45,21 @@ std::string paragraphs(const std::string& text) {
   return out;
 }
 
-std::string table_html(const NamedTable& table) {
+/// The table without columns that are empty in every row.
+NamedTable without_empty_columns(const NamedTable& table) {
+  NamedTable kept{table.caption, {}, std::vector<std::vector<std::string>>(table.rows.size())};
+  for (std::size_t column = 0; column < table.heading.size(); ++column) {
+    const auto is_empty = [&](const std::vector<std::string>& row) { return row[column].empty(); };
+    if (std::all_of(table.rows.begin(), table.rows.end(), is_empty)) continue;
+    kept.heading.push_back(table.heading[column]);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      kept.rows[row].push_back(table.rows[row][column]);
+  }
+  return kept;
+}
+
+std::string table_html(const NamedTable& whole) {
+  const NamedTable table = without_empty_columns(whole);
   std::string out = fmt::format("<div class=\"scroll\" tabindex=\"0\"><table><caption>{}</caption>\n<tr>",
                                 html_escaped(table.caption));
   for (const std::string& cell : table.heading)
@@ -144,15 +158,15 @@ std::string verdict_html(const std::vector<Section>& sections) {
     }
   const std::size_t all = count[0] + count[1] + count[2];
   return fmt::format(
-      "<div class=\"verdict\"><strong>Of the paper's {} claims {}, {} in part, and {}.</strong> A claim is "
-      "counted in "
-      "every setting in which it was tried: on published instances by the paper's rules, and on corrected "
-      "networks.</div>\n<div class=\"scroll\" tabindex=\"0\"><table "
+      "<div class=\"verdict{}\"><strong>Of the paper's {} claims {}, {} in part, and {}.</strong> A claim is "
+      "counted in every setting in which it was tried: on published instances by the paper's rules, and on "
+      "corrected networks. In part: the direction is the paper's and the amount is smaller, or one half of "
+      "the claim holds.</div>\n<div class=\"scroll\" tabindex=\"0\"><table "
       "class=\"claims\"><caption>The paper's claims and what came of them</caption>\n<tr><th "
       "scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">paper</th><th "
       "scope=\"col\">here</th></tr>\n{}</table></div>\n",
-      all, count[0] == 1 ? "1 holds" : fmt::format("{} hold", count[0]), count[1],
-      count[2] == 1 ? "1 does not" : fmt::format("{} do not", count[2]), rows);
+      count[0] == all ? "" : " mixed", all, count[0] == 1 ? "1 holds" : fmt::format("{} hold", count[0]),
+      count[1], count[2] == 1 ? "1 does not" : fmt::format("{} do not", count[2]), rows);
 }
 
 std::string contents_html(const std::vector<Section>& sections) {
@@ -167,7 +181,7 @@ std::string body_html(const ReportHead& head, const std::vector<Section>& sectio
                       const std::filesystem::path& folder) {
   std::string out = fmt::format(
       "<h1>{}</h1>\n{}<p>{}</p>\n<p class=\"made\">{} All points: <a "
-      "href=\"results.csv\">results.csv</a>, results.sqlite.</p>\n{}{}",
+      "href=\"results.csv\">results.csv</a>, <a href=\"results.sqlite\">results.sqlite</a>.</p>\n{}{}",
       html_escaped(head.title), verdict_html(sections), html_escaped(head.points), html_escaped(head.made),
       contents_html(sections), paragraphs(head.method));
   for (std::size_t i = 0; i < sections.size(); ++i) out += section_html(sections[i], i, folder);

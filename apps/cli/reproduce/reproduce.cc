@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "poet/base/this_poet.h"
 #include "poet/base/write_file.h"
 #include "poet/report/gnuplot.h"
+#include "poet/report/minute.h"
 #include "poet/report/table.h"
 #include "poet/study/csv.h"
 
@@ -97,8 +99,8 @@ class Reproduce final : public Command {
     write_data(report, folder);
     const std::string title =
         quick_ ? "POET's evaluation, reproduced (quick)" : "POET's evaluation, reproduced";
-    const std::string made =
-        fmt::format("Made by {}: poet reproduce{}.", this_poet(), quick_ ? " --quick" : "");
+    const std::string made = fmt::format("Made by {} on {}: poet reproduce{}.", this_poet(),
+                                         minute_text(std::time(nullptr)), quick_ ? " --quick" : "");
     write_file(folder / "report.html",
                report_html({title, made, points_text(results), kMethod}, report, folder));
     print_text(summary(report, results, folder));

@@ -103,7 +103,8 @@ class Run final : public Command {
       runnable = solve_apart(choice, code);
       if (!runnable) return code;
     }
-    use_units_of(runnable->plans.plans.front().limits.ram_budget);  // what solves is another process
+    const FamilyPlan& first = runnable->plans.plans.front();
+    set_byte_units(units_of(first.made, first.limits.ram_budget));  // what solves is another process
     if (plan_out_) write_plans(runnable->plans, *plan_out_);
     RunChoice chosen = choice;
     if (choice.trainer.validation) {

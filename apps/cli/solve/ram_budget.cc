@@ -13,11 +13,11 @@
 namespace poet::cli {
 namespace {
 
-/// KiB where any budget was typed in such; of bare numbers, what the first is a multiple of.
+/// KiB where any budget was typed in such; otherwise the units of the first.
 void use_units_as_typed(const std::string& typed, const RamBudget& first) {
   if (typed.find_first_of("iI") != std::string::npos)
     set_byte_units(ByteUnits::binary);
-  else if (typed.find_first_not_of("0123456789,") == std::string::npos)
+  else
     use_units_of(first.bytes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/this_poet.h"
 #include "poet/cost/reorder.h"
@@ -53,7 +54,8 @@ PlanFile plan_file_of(const Answer& answer, const std::string& command) {
             to_string(certificate.status),
             std::nullopt,
             request.options.paging,
-            request.options.rematerialization};
+            request.options.rematerialization,
+            byte_units() == ByteUnits::binary};
   if (certificate.bounds.every_plan > Joules(0)) made.bound = certificate.bounds.every_plan;
   return {request.instance,   request.semantics,    request.limits,
           answer.result.plan, answer.result.layout, made};

@@ -84,17 +84,21 @@ void set_byte_units(ByteUnits units) { units_of_bytes = units; }
 
 ByteUnits byte_units() { return units_of_bytes; }
 
-void use_units_of(Bytes bytes) {
-  const bool binary = bytes.value() % kKibi == 0 && bytes.value() % 1000 != 0;
-  set_byte_units(binary ? ByteUnits::binary : ByteUnits::decimal);
+ByteUnits units_of(Bytes budget) {
+  const bool binary = budget.value() % kKibi == 0 && budget.value() % 1000 != 0;
+  return binary ? ByteUnits::binary : ByteUnits::decimal;
 }
 
-std::string format_bytes(Bytes bytes) {
+void use_units_of(Bytes budget) { set_byte_units(units_of(budget)); }
+
+std::string format_bytes(Bytes bytes) { return format_bytes(bytes, units_of_bytes); }
+
+std::string format_bytes(Bytes bytes, ByteUnits units) {
   // Up to here the exact count is as short as a rounded one.
   if (std::abs(static_cast<double>(bytes.value())) < 1e4)
     return fmt::format("{} B", format_count(bytes.value()));
   const auto value = static_cast<double>(bytes.value());
-  if (units_of_bytes == ByteUnits::binary)
+  if (units == ByteUnits::binary)
     return with_unit(value, 4, {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}}, "B");
   return with_unit(value, 4, {{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}, "B");
 }

@@ -24,11 +24,14 @@ namespace poet {
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
 [[nodiscard]] ByteUnits byte_units();
-/// Sets binary units if `bytes` is a whole number of KiB and not of KB, as it was probably typed in those.
-void use_units_of(Bytes bytes);
+/// Returns binary units if the budget is a whole number of KiB and not of KB, as it was probably typed in those.
+[[nodiscard]] ByteUnits units_of(Bytes budget);
+/// Sets the byte units to those of the budget.
+void use_units_of(Bytes budget);
 
 // Quantities are scaled to a readable unit; trailing zeros of a fraction are omitted.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
+[[nodiscard]] std::string format_bytes(Bytes bytes, ByteUnits units);
 /// Formats the RAM of a device in powers of two: 256 KiB, 2 GiB; as format_bytes() if it is not a whole
 /// number of KiB.
 [[nodiscard]] std::string format_ram(Bytes bytes);

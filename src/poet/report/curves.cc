@@ -39,7 +39,9 @@ class Script {
     panel_height_ = alone ? kLoneHeight : kPanelHeight;
     width_ = std::max((alone ? kLoneWidth : kPanelWidth) * columns_, 2 * kLegendColumn);
     legend_columns_ = std::max(1, static_cast<int>(width_ / kLegendColumn));
-    legend_rows_ = (static_cast<int>(used_.size()) + legend_columns_ - 1) / legend_columns_;
+    // The axis names a lone curve.
+    legend_rows_ =
+        used_.size() < 2 ? 0 : (static_cast<int>(used_.size()) + legend_columns_ - 1) / legend_columns_;
     height_ = kTitle + panel_height_ * rows_ + kLegendRow * (legend_rows_ + 1);
   }
 
@@ -206,6 +208,7 @@ class Script {
         "set key center center horizontal reverse Left maxcols {} samplen 2.2 width 1\n",
         kLegendRow * (legend_rows_ + 0.6) / height_, legend_columns_);
     std::vector<std::string> entries;
+    if (legend_rows_ == 0) return;
     for (const std::size_t i : used_)
       entries.push_back(
           fmt::format("keyentry {} title {}", look(p_.styles[i]), gnuplot_string(p_.styles[i].title)));

@@ -145,12 +145,10 @@ class Figure {
   void values_panel() {
     const std::size_t ops = instance_.graph.ops.size();
     // Outlines keep what takes next to no time visible.
-    std::array<Series, 6> series = {Series{"stored", kStored, kStored, 0, ""},
-                                    Series{paged() ? "in RAM" : "resident", kResident, kResident, 0, ""},
-                                    Series{"computed", kBlue, kBlue, 0.9, ""},
-                                    Series{"recomputed", kOrange, kOrange, 0.9, ""},
-                                    Series{"page-out", kPurple, kPurple, 0.9, ""},
-                                    Series{"page-in", kGreen, kGreen, 0.9, ""}};
+    std::array<Series, 6> series = {
+        Series{"stored", kStored, kStored, 0, ""},     Series{"in RAM", kResident, kResident, 0, ""},
+        Series{"computed", kBlue, kBlue, 0.9, ""},     Series{"recomputed", kOrange, kOrange, 0.9, ""},
+        Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
     for (const LiveInterval& live : history_.live) {
@@ -301,7 +299,7 @@ class Figure {
     if (has_loads) legend.push_back({kLavender, "parameters from storage"});
     if (axis.persistent > 0)
       legend.push_back(
-          {kGrey, (paged() ? "resident" : "persistent") + std::string(axis.is_cut ? ", axis cut" : "")});
+          {kGrey, std::string("persistent") + (axis.is_cut ? ", axis cut" : "")});
     legend.push_back(
         {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (axis.far ? ", far above" : ""), true});
     return legend;
@@ -377,12 +375,7 @@ class Figure {
     }
     std::vector<LegendEntry> legend = legend_of(series);
     const bool has_base = instance_.costs.persistent > Bytes(0);
-    if (!far)
-      legend.push_back({kBlack,
-                        !has_base ? "budget"
-                        : paged() ? "budget less resident"
-                                  : "budget less persistent",
-                        true});
+    if (!far) legend.push_back({kBlack, has_base ? "budget less persistent" : "budget", true});
     next_panel(legend, 100);
     page_.y_range(0, top / unit.size);
     page_.y_name(fmt::format("address ({})", unit.name));

@@ -98,10 +98,14 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
   if (ram && !only)
     throw InputError(Field{"ram_budget"}, fmt::format("{} is less than any plan of {} is for: {}",
                                                       format_bytes(*ram), name, budgets_text(plans)));
-  for (std::size_t i = only.value_or(0); i < (only ? *only + 1 : plans.plans.size()); ++i) {
+  // All plans of a file are printed in the units of its first one.
+  const ByteUnits units = units_of(plans.plans[0].made, plans.plans[0].limits.ram_budget);
+  const std::size_t begin = only.value_or(0);
+  const std::size_t end = only ? begin + 1 : plans.plans.size();
+  for (std::size_t i = begin; i < end; ++i) {
     PlanFile file = plan_of(plans, i);
     const std::string budget =
-        plans.plans.size() > 1 ? ", " + format_bytes(plans.plans[i].limits.ram_budget) : "";
+        plans.plans.size() > 1 ? ", " + format_bytes(plans.plans[i].limits.ram_budget, units) : "";
     LoadedPlan& one = loaded.emplace_back();
     one.picture = picture_of(std::move(file), title + budget);
     one.name = name + budget;

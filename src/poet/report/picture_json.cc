@@ -38,6 +38,12 @@ Json optional_joules(const std::optional<Joules>& energy) {
   return energy ? Json(energy->value()) : Json(nullptr);
 }
 
+/// The energy to load a value and to write it home once.
+Joules round_trip(const PlanFile& plan, ValueId value) {
+  const ValueCost& cost = plan.instance.costs.values[value];
+  return cost.page_in.energy + cost.page_out.energy;
+}
+
 /// Why a plan does with each value what it does. Thousands of parts share a few reasons.
 class Reasons {
  public:
@@ -52,8 +58,9 @@ class Reasons {
             optional_joules(one.page_cost), optional_joules(one.recompute_cost)};
     for (const PersistentResidence& one : residences(plan.instance, plan.plan))
       if (number[one.value] >= 0)
-        decisions_[static_cast<std::size_t>(number[one.value])] = {reason_number("on storage", one.reason),
-                                                                   one.spent.value(), nullptr, nullptr};
+        decisions_[static_cast<std::size_t>(number[one.value])] = {
+            reason_number("on storage", one.reason), one.spent.value(), round_trip(plan, one.value).value(),
+            nullptr};
   }
 
   [[nodiscard]] const Json& decisions_json() const { return decisions_; }
@@ -98,6 +105,8 @@ class Writer {
     json["semantics"] = to_string(plan.semantics);
     json["valid"] = report.valid;
     json["violation"] = report.violation;
+    json["byte_units"] =
+        units_of(plan.made, plan.limits.ram_budget) == ByteUnits::binary ? "binary" : "decimal";
     json["ram_budget"] = plan.limits.ram_budget.value();
     json["deadline"] = plan.limits.deadline ? Json(plan.limits.deadline->value()) : Json();
     json["max_bytes_written"] =

@@ -12,11 +12,10 @@ namespace poet {
 ///
 ///   {"title", "network", "device", "source", "batch", "semantics",
 ///    "valid", "violation",
-///    "ram_budget", "deadline": null|s, "max_bytes_written": null|bytes, "persistent",
-///    "written": null|when the file was,
-///    "made": null|{"by", "command", "status", "bound_joules", "paging", "rematerialization"}, as in the
-///    file, "figures": {"energy", "compute", "recompute", "page_in", "page_out", "load", "home", "idle",
-///    "runtime",
+///    "byte_units": "decimal" or "binary" (KB or KiB), "ram_budget", "deadline": null|s, "max_bytes_written":
+///    null|bytes, "persistent", "written": null|when the file was, "made": null|{"by", "command", "status",
+///    "bound_joules", "paging", "rematerialization", "binary_units"}, as in the file, "figures": {"energy",
+///    "compute", "recompute", "page_in", "page_out", "load", "home", "idle", "runtime",
 ///                "stalled", (load and home are part of page_in and page_out)
 ///                "peak_ram", "peak_op": null|op, "recomputations", "page_ins", "page_outs",
 ///                "bytes_written"},
@@ -31,6 +30,7 @@ namespace poet {
 ///    "reasons": [[decision, reason]...],                         of a valid plan; else empty, as is:
 ///    "decisions": [null|[number of the reason, joules spent,     of each value: decisions.h, residences.h
 ///                        null|joules to page, null|joules to recompute]...],
+///                                                                where at home: to load and write home
 ///    "planned": number of steps in the plan,
 ///    "steps": {"kind": one of "oiwcf" per replayed step,         page_out, page_in, wait, compute, free
 ///              "id": [op or value...], "end": [s...], "ram": [bytes...]},  a step begins where the last

@@ -58,6 +58,7 @@ std::string StudyPage::html(const std::string& csv) const {
       {"title", head_.title},     {"command", head_.command},   {"version", head_.version},
       {"written", head_.written}, {"csv_name", head_.csv_name}, {"methods", methods_of(head_.methods)},
       {"notes", head_.notes},     {"charts", charts_},          {"chart_of", chart_of_}};
+  if (head_.units) head["byte_units"] = *head_.units == ByteUnits::binary ? "binary" : "decimal";
   Json plans = Json::object();
   for (const auto& [row, plan] : of_row_) plans[std::to_string(row)] = {plan.first, plan.second};
   const Json data = {{"head", packed(json_text(head))},

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/report/curves.h"
 #include "poet/report/picture.h"
 
@@ -28,6 +30,7 @@ struct StudyHead {
   std::string csv_name;
   std::vector<StudyMethod> methods;  // in the order in which they are listed
   std::vector<std::string> notes;    // sentences
+  std::optional<ByteUnits> units;    // of bytes on the page; nullopt: those of the budgets
 };
 
 class StudyPage {

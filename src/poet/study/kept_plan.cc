@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/this_poet.h"
 #include "poet/cost/json_reader.h"
@@ -23,6 +24,7 @@ Made made_by(const Method& method, const MethodRequest& request, const Judged& j
   if (method.name == "poet") made.bound = judged.bound;
   made.paging = method.pages;
   made.rematerialization = method.recomputes;
+  made.binary_units = byte_units() == ByteUnits::binary;
   return made;
 }
 

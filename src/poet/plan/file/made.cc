@@ -6,6 +6,10 @@ namespace poet {
 
 using Json = nlohmann::ordered_json;
 
+ByteUnits units_of(const std::optional<Made>& made, Bytes ram_budget) {
+  return made && made->binary_units ? ByteUnits::binary : units_of(ram_budget);
+}
+
 Json to_json(const Made& made) {
   Json json = {{"by", made.by}};
   if (!made.command.empty()) json["command"] = made.command;
@@ -13,11 +17,12 @@ Json to_json(const Made& made) {
   if (made.bound) json["bound_joules"] = made.bound->value();
   json["paging"] = made.paging;
   json["rematerialization"] = made.rematerialization;
+  if (made.binary_units) json["binary_units"] = true;
   return json;
 }
 
 Made read_made(const JsonField& json) {
-  json.only({"by", "command", "status", "bound_joules", "paging", "rematerialization"});
+  json.only({"by", "command", "status", "bound_joules", "paging", "rematerialization", "binary_units"});
   Made made;
   made.by = json.at("by").text();
   if (json.has("command")) made.command = json.at("command").text();
@@ -27,6 +32,7 @@ Made read_made(const JsonField& json) {
   if (json.has("bound_joules")) made.bound = Joules(json.at("bound_joules").non_negative());
   made.paging = json.at("paging").boolean();
   made.rematerialization = json.at("rematerialization").boolean();
+  if (json.has("binary_units")) made.binary_units = json.at("binary_units").boolean();
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "poet/base/amounts.h"
 #include "poet/base/units.h"
 #include "poet/cost/json_reader.h"
 
@@ -19,9 +20,13 @@ struct Made {
   std::optional<Joules> bound = {};  // proven lower bound on any plan's energy within these limits
   bool paging = true;                // whether the plan was allowed to
   bool rematerialization = true;
+  bool binary_units = false;  // the command printed bytes in KiB and MiB; false: the RAM budget decides
 
   bool operator==(const Made&) const = default;
 };
+
+/// Returns the units in which the command printed bytes; those of the RAM budget where it is not recorded.
+[[nodiscard]] ByteUnits units_of(const std::optional<Made>& made, Bytes ram_budget);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Made& made);
 /// Reads it. Throws InputError.
