@@ -33,10 +33,10 @@ struct DataInput {
 };
 
 /// In the order of the ops; of a forward or a training graph. Roles are told by use and by name: targets are
-/// what the loss compares with, the integers that are looked up in an embedding are positions or token types
-/// when the table (or else the input) is called so, and what is called a mask is one. Throws InputError when
-/// two inputs do not agree on the batch; targets may have several rows per sample, as many for each.
-/// O(ops + values).
+/// what the loss compares with, integers that are looked up in an embedding are positions or token types when
+/// the table (or else the input) is called so, and what is called a mask is one. Throws InputError when
+/// inputs do not agree on the batch, or the first axis counts time steps (time_axis.h). Targets may have
+/// several rows per sample, as many for each. O(ops * depth + values).
 [[nodiscard]] std::vector<DataInput> data_inputs(const Graph& graph);
 
 /// How many samples a step takes; 1 where it takes no data.
