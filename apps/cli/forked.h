@@ -1,6 +1,6 @@
 #pragma once
 
-// Work in a process of its own, so that the memory it takes is not this process's.
+// Work in a child process, so that its memory is freed when it ends.
 
 #include <functional>
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace poet::cli {
 
-/// A child (base/process/child.h) that speaks to the user as the program does. Ctrl-C is passed on to it
-/// while this process receives or waits; other requests to stop end both.
+/// A child process (base/process/child.h) that prints diagnostics as the program does. Ctrl-C is forwarded to
+/// it while this process receives or waits; other termination signals end both.
 class Forked {
  public:
-  /// What `work` throws is said on stderr, as the program says it. Throws InternalError when the system gives
-  /// no process.
+  /// Exceptions of `work` are printed to stderr as diagnostics. Throws InternalError if the process cannot be
+  /// created.
   explicit Forked(const std::function<int(Parent&)>& work);
 
-  /// The next message, waited for; nothing when there will be none.
+  /// Waits for the next message; nullopt after the last.
   [[nodiscard]] std::optional<std::string> receive();
-  /// Until it has ended: its exit code, 130 after Ctrl-C. `what` it is: "what solves for the plan". Throws
-  /// InternalError when another signal has ended it, as systems do that run out of memory.
+  /// Waits for its end and returns its exit code, 130 after Ctrl-C. `what` names it in errors. Throws
+  /// InternalError if another signal killed it, as when memory runs out.
   [[nodiscard]] int wait(const std::string& what);
 
  private:

@@ -4,9 +4,9 @@
 
 namespace poet::cli {
 
-/// While one lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP do nothing but wait to be asked for: for programs
-/// that have a single thread, fork, and look around often. (InterruptGuard is for those that compute.)
-/// Threads that are made meanwhile, by libraries too, leave these signals alone.
+/// While it exists, SIGINT (Ctrl-C), SIGTERM and SIGHUP stay pending and are polled: for single-threaded code
+/// that forks. (InterruptGuard is for code that computes.) Threads created meanwhile inherit the blocked
+/// signals.
 class PendingSignals {
  public:
   PendingSignals();
@@ -16,7 +16,7 @@ class PendingSignals {
   PendingSignals(PendingSignals&&) = delete;
   PendingSignals& operator=(PendingSignals&&) = delete;
 
-  /// Whether one of them has come, ever.
+  /// Whether one of them has arrived.
   [[nodiscard]] bool any();
 
  private:

@@ -26,7 +26,7 @@ class RunPlan final : public Command {
       : Command(program.command("run", "train by a plan, under its RAM cap, with real paging")) {
     parser_.option("PLAN", plan_, "a plan file (poet solve --plan-out)", "").required();
     parser_.group("Training")
-        .option("--steps", training_.steps, "training steps to have done at the end (default 100)", "N");
+        .option("--steps", training_.steps, "total number of training steps (default 100)", "N");
     add_run_options(parser_, training_);
     add_machine_options(parser_, machine_);
     add_run_output_options(parser_, output_);
@@ -42,7 +42,7 @@ class RunPlan final : public Command {
     RunChoice choice = read_run_options(training_, machine_);
     check_outputs(choice, {}, {{"the plan", plan_}});
     if (choice.weights && is_onnx(*choice.weights))
-      throw InputError("--weights", "this program reads no ONNX files; safetensors it does");
+      throw InputError("--weights", "this program reads safetensors, not ONNX files");
     PlanFamily plans = read_plans(plan_);
     if (choice.trainer.validation) {
       const auto charge = [&](Instance& instance) {

@@ -32,7 +32,7 @@ double seconds_since_1970() {
 fs::path made(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw InputError(folder.string(), "cannot be made: " + error.message());
+  if (error) throw InputError(folder.string(), "cannot be created: " + error.message());
   return fs::absolute(folder);
 }
 
@@ -47,8 +47,9 @@ void allow_files(std::size_t connections) {
 
 ServerSettings checked(ServerSettings settings) {
   if (settings.tokens.empty() && !is_loopback(settings.listen))
-    throw InputError("--listen",
-                     "an address that others reach needs --token-file, or everybody could use this machine");
+    throw InputError(
+        "--listen",
+        "an address that other machines reach needs --token-file, or anybody could use this machine");
   settings.data = made(settings.data);
   settings.bounds.workers = settings.workers;
   settings.bounds.version = version();
@@ -56,11 +57,11 @@ ServerSettings checked(ServerSettings settings) {
   return settings;
 }
 
-RawResponse busy() {
-  return {
-      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-      true,
-      {}};
+/// For requests that wait for a job: they are GET, whose handlers read no body.
+RawRequest without_body(RawRequest request) {
+  request.bytes.resize(std::min(request.bytes.size(), request.bytes.find("\r\n\r\n") + 4));
+  request.bytes.shrink_to_fit();
+  return request;
 }
 
 std::vector<Route> all_routes(const Services& services) {
@@ -92,14 +93,14 @@ struct Server::Parts {
             listen_at(settings.listen), settings.loop,
             [this](RawRequest&& request) { return dispatch(std::move(request)); },
             [this](std::string_view head) { return has_token(settings.tokens, head); }),
-        watcher(store, loop, [this](RawRequest&& request) { again(std::move(request)); }),
+        watcher(store, loop),
         pool(kThreads, kMostWaiting),
         housekeeping([this] { keep_house(); }) {}
 
   ~Parts() {
     stopping = true;
     housekeeping.join();
-    watcher.stop();   // before the pool, which it gives work
+    watcher.stop();
     drawings.stop();  // the pool's threads wait for them
     sizes.stop();
   }
@@ -112,23 +113,18 @@ struct Server::Parts {
     return pool.post([this, request = std::move(request)]() mutable { answer(std::move(request)); });
   }
 
-  /// Of a request that waited for a job's end.
-  void again(RawRequest&& request) {
-    const std::uint64_t connection = request.connection;
-    if (!dispatch(std::move(request))) loop.respond(connection, busy());
-  }
-
   void answer(RawRequest&& request) {
     const std::uint64_t connection = request.connection;
     try {
       Answered answered = router.answer(request);
       if (answered.once_ended) {
-        if (!watcher.await_end(*answered.once_ended, std::move(request))) loop.respond(connection, busy());
+        loop.hold(without_body(std::move(request)), *answered.once_ended);
+        watcher.publish(*answered.once_ended, connection);
         return;
       }
       const std::optional<std::string> topic = answered.response.topic;
       loop.respond(connection, std::move(answered.response));
-      if (topic) watcher.tell(*topic, connection);
+      if (topic) watcher.publish(*topic, connection);
     } catch (const std::exception&) {
       loop.respond(
           connection,

@@ -1,15 +1,14 @@
 #pragma once
 
-// poet serve: the HTTP interface, the job store and the workers, put together. From a request to its
-// response:
+// poet serve: the HTTP interface, the job store and the workers. The path of a request:
 //
 //   http/event_loop   reads it from the network, on one thread
 //   http/router       parses it and finds its handler, on a thread of the pool
 //   routes/           the handlers
-//   jobs/request      what is to be done, from the client's JSON
-//   jobs/job_store    keeps jobs in a queue, with results and plans
-//   jobs/workers      run the program for each job
-//   jobs/watcher      tells clients how it goes
+//   jobs/request      parses a job's request
+//   jobs/job_store    queues jobs and stores results and plans
+//   jobs/workers      run the program, one process per job
+//   jobs/watcher      publishes changes of jobs
 
 #include <filesystem>
 #include <memory>
@@ -25,13 +24,13 @@ namespace poet::server {
 
 struct ServerSettings {
   Address listen{"127.0.0.1", 8080};
-  std::filesystem::path data;  // for jobs and uploads, made if need be; servers of one machine may share it
-  std::filesystem::path program;  // that does the jobs
-  Tokens tokens;                  // without any, `listen` must be loopback
+  std::filesystem::path data;  // of jobs and uploads, created if missing; servers on one machine may share it
+  std::filesystem::path program;  // poet's executable, run for each job
+  Tokens tokens;                  // if empty, `listen` must be loopback
   std::size_t workers = 1;
   std::int64_t memory_bytes = std::int64_t{4} << 30;  // of a job's address space
   std::int64_t upload_bytes = std::int64_t{1} << 30;  // of all uploads
-  double keep_days = 30;                              // results, and uploads that nobody has given again
+  double keep_days = 30;                              // retention of results and unused uploads
   Bounds bounds;
   QueueLimits queue;
   LoopLimits loop;
@@ -39,7 +38,7 @@ struct ServerSettings {
 
 class Server {
  public:
-  /// Listens from now on. Throws InputError.
+  /// Starts to listen. Throws InputError.
   explicit Server(ServerSettings settings);
   ~Server();
   Server(const Server&) = delete;
@@ -48,7 +47,7 @@ class Server {
   Server& operator=(Server&&) = delete;
 
   [[nodiscard]] std::string url() const;
-  /// Until stop(): then what is being answered is answered, and jobs that run are queued again.
+  /// Serves until stop(); then finishes open responses and requeues running jobs.
   void run();
   /// From any thread.
   void stop();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads that are there all, or none.
+// Starts all of several threads, or none.
 
 #include <cstddef>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace poet::server {
 
-/// Adds `count` threads of work(number). When the system has none to give, `stop()` has to end and join those
-/// that were started: what owns them is not made, so that its destructor does not. Throws InputError then.
+/// Adds `count` threads that run work(number). If the system refuses a thread, calls `stop()`, which must end
+/// and join those already started (the owner's destructor does not run), and throws InputError.
 template <class Work, class Stop>
 void start_threads(std::vector<std::thread>& threads, std::size_t count, const Work& work, const Stop& stop) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a command is doing, for whoever waits at a terminal.
+// Activity lines on the terminal.
 
 #include <condition_variable>
 #include <mutex>
@@ -9,8 +9,7 @@
 
 namespace poet::cli {
 
-/// While it lives, and once it has lived a second, a line on stderr says what is done and for how long.
-/// Nothing where stderr is no terminal.
+/// Shows what is done and for how long on stderr, after one second, if stderr is a terminal.
 class Activity {
  public:
   explicit Activity(std::string what);

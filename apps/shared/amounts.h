@@ -1,6 +1,6 @@
 #pragma once
 
-// The library's readers of amounts, under the names that the program uses.
+// The library's parsers of amounts, with the program's option names in errors.
 
 #include "poet/base/amounts.h"
 #include "poet/base/parse_amounts.h"

@@ -4,10 +4,10 @@
 
 namespace poet::cli {
 
-/// A line of an answer for people, in two columns: what it is about, and the text, wrapped.
+/// Returns a line of an answer in two columns: a label and the text, wrapped.
 [[nodiscard]] std::string answer_line(const std::string& label, const std::string& text);
 
-/// "Status", with its first word, "optimal", in that status' colour.
+/// Returns the line "Status" with its first word ("optimal") in the status' colour.
 [[nodiscard]] std::string status_line(const std::string& text);
 
 }  // namespace poet::cli

@@ -4,15 +4,15 @@
 
 namespace poet::cli {
 
-/// At the program's beginning, with argv[0]: commands that it tells the user to type are to work where the
-/// user is. The script ./poet says in POET_CALLED_AS how it was called itself.
+/// Call it first, with argv[0], so that suggested commands work when typed. The script ./poet passes its own
+/// name in POET_CALLED_AS.
 void set_called_as(const char* program);
 
-/// "./poet", "poet": what the user calls the program by, quoted for a shell where it must be; "poet" unless
-/// it was set.
+/// Returns the program's name as the user typed it ("./poet"), quoted for a shell if necessary; "poet" unless
+/// set.
 [[nodiscard]] std::string called_as();
 
-/// For a shell: a file of any name.
+/// Quotes a file's name for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
 }  // namespace poet::cli

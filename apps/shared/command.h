@@ -1,6 +1,6 @@
 #pragma once
 
-// A command of a program: it declares its options when made, and runs after the command line was parsed.
+// A command of a program: its constructor declares options, run() runs after parsing.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace poet::cli {
 
-/// Exit codes that every command keeps to; the last two come from exceptions (errors.h).
+/// Exit codes of all commands; the last two come from exceptions (errors.h).
 constexpr int kAnswer = 0;
 constexpr int kNoAnswer = 1;  // infeasible or unknown; for verify: invalid; for run: not all steps
 constexpr int kBadInput = 2;
@@ -26,10 +26,10 @@ class Command {
   Command(Command&&) = delete;
   Command& operator=(Command&&) = delete;
 
-  /// Runs with the options as parsed and returns the exit code.
+  /// Runs with the parsed options and returns the exit code.
   virtual int run() = 0;
 
-  /// Whether the user called this one.
+  /// Whether the command line names this command.
   [[nodiscard]] bool called() const { return parser_.called(); }
 
  protected:
@@ -39,9 +39,8 @@ class Command {
 /// `profile`, which both programs have.
 [[nodiscard]] std::unique_ptr<Command> make_profile(CommandLine& program);
 
-/// Parses the command line and runs the command that it names, or prints the help or version that it asks
-/// for. Returns the exit code. `names`, of the commands, are for the message that there is none. Throws
-/// InputError, and as the command does.
+/// Parses the command line and runs its command, or prints help or version. Returns the exit code. `names`
+/// lists the commands for the error that none is given. Throws InputError, and as the command does.
 [[nodiscard]] int run_commands(CommandLine& program, const std::vector<std::unique_ptr<Command>>& commands,
                                const std::string& names, int argc, const char* const* argv);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line as it was typed, for what is written to say how it was made.
+// The command line as typed, for outputs that record how they were made.
 
 #include <initializer_list>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace poet::cli {
 
-/// Keeps the words of the command line, once, when the program begins.
+/// Stores the words of the command line. Call it once, at the start.
 void remember_command(int argc, const char* const* argv);
 
 /// "poet solve --model linear ...", its words quoted for a shell where they have to be, without the options
-/// `except` and their values; "--json" is a flag, "--csv=" takes a value. Empty where no command was
-/// remembered. `bare_names`: files that are there are named without their folders.
+/// `except` and their values; "--json" is a flag, "--csv=" takes a value. Empty if no command line was
+/// stored. `bare_names`: existing files are named without their folders.
 [[nodiscard]] std::string command_text(std::initializer_list<std::string_view> except = {},
                                        bool bare_names = false);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a command line declares, as data: manual pages and the completion of shells are made from it.
+// The declared command line as data, from which manual pages and shell completions are generated.
 
 #include <string>
 #include <vector>
@@ -8,17 +8,17 @@
 namespace poet::cli {
 
 struct OptionDescription {
-  std::vector<std::string> names;  // "-o", "--output"; of an argument one name without dashes
-  std::string type;                // what the help calls its value; empty: a flag, or an argument without one
+  std::vector<std::string> names;  // "-o", "--output"; arguments have one name without dashes
+  std::string type;                // the value's name in the help; empty for flags
   std::string help;
-  std::vector<std::string> choices;  // the only values that are taken; empty: any
+  std::vector<std::string> choices;  // accepted values; empty: any
   bool takes_value = false;
   bool argument = false;
   bool required = false;
   bool repeated = false;
 };
 
-/// Options under one title of the help.
+/// A titled group of options.
 struct OptionGroup {
   std::string title;
   std::vector<OptionDescription> options;

@@ -21,7 +21,7 @@ NetworkSpec network_spec(const InputOptions& options) {
   check_onnx_options(options);
   if (!options.instance) return network_spec(static_cast<const NetworkOptions&>(options));
   if (options.model || options.onnx)
-    throw InputError("--instance", fmt::format("excludes --{}: an instance holds its graph",
+    throw InputError("--instance", fmt::format("cannot be combined with --{}: an instance holds its graph",
                                                options.model ? "model" : "onnx"));
   // Beside a network it says how that is trained, which an instance file has fixed.
   NetworkOptions changes = static_cast<const NetworkOptions&>(options);
@@ -60,7 +60,8 @@ void check_deadlines(const LimitOptions& limits) {
        {std::pair("--runtime-budget", &limits.runtime_budget), std::pair("--deadline", &limits.deadline),
         std::pair("--total-deadline", &limits.total_deadline)})
     if (*text) given.emplace_back(option);
-  if (given.size() > 1) throw InputError(given[1], fmt::format("excludes {}: give one of them", given[0]));
+  if (given.size() > 1)
+    throw InputError(given[1], fmt::format("cannot be combined with {}: give one of them", given[0]));
   if (limits.total_deadline && !limits.steps)
     throw InputError("--total-deadline", "needs --steps: how many steps that time is for");
   if (limits.steps && !limits.total_deadline)

@@ -1,6 +1,6 @@
 #pragma once
 
-// What to schedule: from the options that name it to specs, shared by every command that solves.
+// Options that name the problem, and their conversion to specs; shared by all commands that solve.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace poet::cli {
 
-/// As typed; absent where the user said nothing.
+/// As typed; absent if not given.
 struct InputOptions : NetworkOptions {
   std::optional<std::string> instance, platform, semantics, persistent, split;
 };
@@ -18,19 +18,19 @@ struct InputOptions : NetworkOptions {
 /// As typed.
 struct LimitOptions {
   std::optional<std::string> ram_budget, runtime_budget, deadline, total_deadline, steps, max_bytes_written;
-  std::optional<std::string> on_time;  // of what solves alone
+  std::optional<std::string> on_time;  // only for commands that solve
   bool beyond_device_ram = false;
 };
 
-/// The network, --instance included, and the device. Throws InputError naming the option: none or several
-/// networks, a network without a device.
+/// Returns the specs of network (or --instance) and device. Throws InputError naming the option: no network,
+/// several, or a network without a device.
 [[nodiscard]] NetworkSpec network_spec(const InputOptions& options);
 [[nodiscard]] DeviceSpec device_spec(const InputOptions& options);
 
-/// Whose rules hold; without limits.
+/// Returns the policy without limits.
 [[nodiscard]] Policy policy_of(const InputOptions& options);
-/// With the limits of one training step; without a RAM budget, all that the device has. Throws InputError for
-/// deadlines that exclude each other.
+/// Returns the policy with the limits of one training step; the default RAM budget is the device's RAM.
+/// Throws InputError for conflicting deadlines.
 [[nodiscard]] Policy policy_of(const InputOptions& options, const LimitOptions& limits);
 
 }  // namespace poet::cli

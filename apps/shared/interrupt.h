@@ -7,13 +7,13 @@
 
 namespace poet::cli {
 
-/// While one lives, the first Ctrl-C (SIGINT) only makes interrupted() true; the second ends the process with
-/// exit code 130. A thread of its own waits for the signal, because solvers install handlers that would take
-/// it away. Make it before any other thread: threads inherit that they do not take the signal themselves.
-/// Those that libraries start when they are loaded (OpenBLAS does) pass it on. At most one at a time.
+/// While it exists, the first Ctrl-C (SIGINT) only makes interrupted() true; the second ends the process with
+/// exit code 130. A dedicated thread waits for the signal, because solvers install handlers that would
+/// intercept it. Create it before other threads, which inherit the blocked signal; threads that libraries
+/// start when loaded (OpenBLAS) pass it on. At most one at a time.
 class InterruptGuard {
  public:
-  /// `first` is what the first Ctrl-C says.
+  /// `first`: the message at the first Ctrl-C.
   explicit InterruptGuard(const char* first = "stopping with what was found so far");
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
@@ -21,7 +21,7 @@ class InterruptGuard {
   InterruptGuard(InterruptGuard&&) = delete;
   InterruptGuard& operator=(InterruptGuard&&) = delete;
 
-  /// Whether Ctrl-C came. Thread-safe.
+  /// Whether Ctrl-C was pressed. Thread-safe.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
  private:

@@ -12,50 +12,50 @@
 namespace poet::cli {
 
 void add_network_options(const Parser& parser, NetworkOptions& options) {
-  parser.option("--model", options.model, "a built-in network (poet models lists them)", "NETWORK");
-  parser.option("--onnx", options.onnx,
-                "or a network from an ONNX file, with weights or without (poet import inspects it)", "FILE");
+  parser.option("--model", options.model, "built-in network (poet models lists them)", "NETWORK");
+  parser.option(
+      "--onnx", options.onnx,
+      "ONNX file of the network, with or without weights (poet import inspects it); instead of --model",
+      "FILE");
   add_onnx_options(parser, options);
   parser.option("--batch-size", options.batch_size,
-                "samples per training step (default 1; of an ONNX file, what it says)", "N");
+                "samples per training step (default: 1, or the ONNX file's batch size)", "N");
   parser.option("--sequence-length", options.sequence_length,
                 "tokens per sample, for bert, bert_tiny and transformer (default 512)", "N");
-  parser.option("--optimizer", options.optimizer, "sgd (default), momentum, adam or adamw",
+  parser.option("--optimizer", options.optimizer, "optimizer: sgd (default), momentum, adam or adamw",
                 "sgd|momentum|adam|adamw");
   parser.option("--accumulate", options.accumulate,
-                "update once in N steps, by the mean of their gradients; the sums take RAM (default 1)", "N");
-  parser.option("--clip-norm", options.clip_norm,
-                "scale gradients down to this norm, taken over all of them together (default: never)",
+                "gradient accumulation: update every N steps with the mean of their gradients, whose sums "
+                "take RAM (default 1)",
+                "N");
+  parser.option("--clip-norm", options.clip_norm, "clip gradients to this global norm (default: no clipping)",
                 "NUMBER");
   parser.option("--label-smoothing", options.label_smoothing,
-                "of a cross-entropy: this part of a target is shared by all classes (default 0)", "NUMBER");
-  parser.option(
-      "--precision", options.precision,
-      "fp32 (default), or bf16-mixed: activations and their gradients are stored as bfloat16, which "
-      "halves them; parameters stay float32, and so does what ops compute with",
-      "fp32|bf16-mixed");
-  parser.option(
-      "--trainable", options.trainable,
-      "train these parameters only: names with * and ?, separated by commas, as in \"layer4.*,fc.*\" "
-      "(default: all)",
-      "PATTERN");
+                "cross-entropy only: fraction of each target that is spread over all classes (default 0)",
+                "NUMBER");
+  parser.option("--precision", options.precision,
+                "fp32 (default), or bf16-mixed: activations and their gradients are stored as bfloat16, in "
+                "half the bytes; parameters and arithmetic stay float32",
+                "fp32|bf16-mixed");
+  parser.option("--trainable", options.trainable,
+                "train only parameters whose names match: patterns with * and ?, separated by commas, as in "
+                "\"layer4.*,fc.*\" (default: all)",
+                "PATTERN");
 }
 
 void add_onnx_options(const Parser& parser, NetworkOptions& options) {
   parser.option("--input-shape", options.input_shapes,
-                "of an ONNX file: the shape of an input, instead of the file's; may be repeated",
-                "NAME=1x3x224x224");
+                "ONNX only: shape of an input, overriding the file's; may be repeated", "NAME=1x3x224x224");
   parser.option("--loss", options.loss,
-                "of an ONNX file: cross-entropy (default), mse, l1, huber, bce (of probabilities) or "
-                "bce-with-logits",
+                "ONNX only: training loss: cross-entropy (default), mse, l1, huber, bce (on probabilities) "
+                "or bce-with-logits",
                 "cross-entropy|mse|l1|huber|bce|bce-with-logits");
-  parser.option("--huber-delta", options.huber_delta, "of --loss huber (default 1)", "NUMBER");
+  parser.option("--huber-delta", options.huber_delta, "--loss huber only: delta (default 1)", "NUMBER");
   parser.option("--loss-output", options.loss_output,
-                "of an ONNX file: which output has the loss (default: the first)", "NAME");
-  parser.flag(
-      "--allow-opaque", options.allow_opaque,
-      "of an ONNX file: plan around operators that poet does not know: never recompute them, keep all "
-      "that they read and write");
+                "ONNX only: output that feeds the loss (default: the first)", "NAME");
+  parser.flag("--allow-opaque", options.allow_opaque,
+              "ONNX only: accept operators that poet does not know; they are never recomputed, and their "
+              "inputs and outputs are kept");
 }
 
 void check_onnx_options(const NetworkOptions& options) {
@@ -72,7 +72,7 @@ void check_onnx_options(const NetworkOptions& options) {
 NetworkSpec network_spec(const NetworkOptions& options) {
   check_onnx_options(options);
   if (options.model.has_value() == options.onnx.has_value())
-    throw options.model ? InputError("--onnx", "excludes --model: each names a network")
+    throw options.model ? InputError("--onnx", "cannot be combined with --model: each names a network")
                         : InputError("--model", "is missing, or --onnx or --instance with a file");
   NetworkSpec spec;
   if (options.onnx) {

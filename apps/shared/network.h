@@ -1,6 +1,6 @@
 #pragma once
 
-// Which network is trained, and how: from the options that name it to its spec.
+// Options that name the network and its training, and their conversion to a spec.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace poet::cli {
 
 class Parser;
 
-/// As typed; absent where the user said nothing.
+/// As typed; absent if not given.
 struct NetworkOptions {
   std::optional<std::string> model, onnx;
   std::vector<std::string> input_shapes;  // of --onnx: NAME=1x3x224x224
@@ -23,18 +23,17 @@ struct NetworkOptions {
   std::optional<std::string> huber_delta, loss_output;  // of --onnx
 };
 
-/// Adds the options to `parser`; `options` must outlive the parsing. All of them, or
-/// those that say how an ONNX file is read.
+/// Adds all options, or only those of ONNX files, to `parser`; `options` must outlive the parsing.
 void add_network_options(const Parser& parser, NetworkOptions& options);
 void add_onnx_options(const Parser& parser, NetworkOptions& options);
 
-/// Throws InputError for an option of --onnx without it.
+/// Throws InputError for options that need --onnx without it.
 void check_onnx_options(const NetworkOptions& options);
 
-/// --model or --onnx, and the options that say how it is trained. Throws InputError naming the option.
+/// Returns the spec of --model or --onnx with the training options. Throws InputError naming the option.
 [[nodiscard]] NetworkSpec network_spec(const NetworkOptions& options);
 
-/// --onnx and the options that say how it is read. Throws InputError naming the option or file.
+/// Imports --onnx with its options. Throws InputError naming the option or file.
 [[nodiscard]] ImportedModel read_onnx(const NetworkOptions& options);
 
 }  // namespace poet::cli

@@ -6,10 +6,10 @@
 
 namespace poet::cli {
 
-/// The error as a user of the program reads it: what the library calls `batch_size`, as a field or in
-/// backquotes, is --batch-size here.
+/// Returns the error with option names: the library's `batch_size`, as a field or in backquotes, becomes
+/// --batch-size.
 [[nodiscard]] InputError with_option_names(const InputError& error);
-/// The same in other texts of the library: what stands in backquotes.
+/// Replaces library names in backquotes by option names.
 [[nodiscard]] std::string with_option_names(std::string text);
 
 }  // namespace poet::cli

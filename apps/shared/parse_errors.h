@@ -4,13 +4,14 @@
 
 namespace poet::cli {
 
-/// What is wrong with a command line: where, if that is known, and what must hold there.
+/// An error of the command line: the place, if known, and the violated rule.
 struct Wrong {
   std::string place, rule;
   bool says_all = false;  // that there is to choose from
 };
 
-/// What CLI11 says, "--model: At Most 1 required but received 2" for one, in words. Other texts as they are.
+/// Translates CLI11's messages, such as "--model: At Most 1 required but received 2". Unknown texts are
+/// unchanged.
 [[nodiscard]] Wrong in_words(const std::string& text);
 
 }  // namespace poet::cli

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "apps/shared/called_as.h"
@@ -17,16 +18,22 @@
 namespace poet::cli {
 namespace {
 
-/// Commands of `program` that are there to be typed: by its name as the user typed that.
-std::string commands_as_called(const std::string& program, const std::string& text) {
-  std::string out = "\n" + text;
-  for (const std::string before : {"\n", "\n  ", "<(", "mpirun -n 4 "}) {
-    const std::string written = before + program + " ", typed = before + called_as() + " ";
-    for (std::size_t at = out.find(written); at != std::string::npos;
-         at = out.find(written, at + typed.size()))
-      out.replace(at, written.size(), typed);
+/// Replaces the program's name in examples ("  mpirun -n 4 poet sweep spec.json") by the name that the user
+/// typed.
+std::string commands_as_called(const CLI::App& program, const std::string& text) {
+  std::vector<std::string> names = {"COMMAND"};  // as usage lines have it
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  std::string out = text;
+  const std::string name = program.get_name(), typed = called_as();
+  for (std::size_t at = out.find(name + " "); at != std::string::npos; at = out.find(name + " ", at + 1)) {
+    const std::size_t command = at + name.size() + 1;
+    const bool begins = at == 0 || std::string_view("\n (").find(out[at - 1]) != std::string_view::npos;
+    const std::string word = out.substr(command, out.find_first_of(" \n", command) - command);
+    if (!begins || std::ranges::find(names, word) == names.end()) continue;
+    out.replace(at, name.size(), typed);
+    at += typed.size();
   }
-  return out.substr(1);
+  return out;
 }
 
 /// Descriptions broken at spaces instead of lines that leave the terminal.
@@ -58,9 +65,7 @@ class Formatter final : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override {
     const CLI::App* program = app;
     while (program->get_parent() != nullptr) program = program->get_parent();
-    const std::string name = program->get_name();
-    return name == "poet" ? commands_as_called(name, CLI::Formatter::make_footer(app))
-                          : CLI::Formatter::make_footer(app);  // which may name commands of poet
+    return commands_as_called(*program, CLI::Formatter::make_footer(app));
   }
 
  private:
@@ -174,7 +179,7 @@ Parser CommandLine::command(const std::string& name, const std::string& descript
                        : when == "never" ? Colour::never
                                          : Colour::automatic);
           },
-          "colours: on terminals, unless NO_COLOR is set (default); always; never")
+          "colours: auto (default: on terminals, unless NO_COLOR is set), always or never")
       ->transform(
           CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}, folded_name).description(""))
       ->type_name("auto|always|never");

@@ -1,7 +1,7 @@
 #pragma once
 
-// The command line as the programs declare it: commands, and their options in groups of the help. Only the
-// sources behind this header see CLI11, whose headers take seconds to compile.
+// Declaration of command lines: commands with options in groups. Hides CLI11, whose headers take seconds to
+// compile.
 
 #include <filesystem>
 #include <functional>
@@ -24,12 +24,11 @@ namespace poet::cli {
 template <typename... Types>
 using AnyOf = std::variant<std::reference_wrapper<Types>...>;
 
-/// Where the value of an option goes: as typed, or as the number that it is. A vector takes every value of an
-/// option that is repeated.
+/// The target of an option's value, as text or number. A vector collects the values of a repeated option.
 using Target = AnyOf<std::string, std::optional<std::string>, std::vector<std::string>, std::filesystem::path,
                      int, std::vector<int>, double, std::optional<double>, std::vector<double>>;
 
-/// What else holds of an option.
+/// Further properties of an option.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
@@ -41,28 +40,27 @@ class Option {
   CLI::Option* option_;
 };
 
-/// Where options are declared: a command, or the program itself. A handle, good for as long as its
-/// CommandLine. Targets must outlive the parsing.
+/// A handle for declaring the options of a command or of the program, valid as long as its CommandLine.
+/// Targets must outlive the parsing.
 class Parser {
  public:
   explicit Parser(CLI::App& app) : app_(&app) {}
 
-  /// The same, but what it declares stands under `title` in the help.
+  /// Returns a parser whose declarations appear under `title` in the help.
   [[nodiscard]] Parser group(const std::string& title) const;
 
-  /// An option with a value, which the help calls `type`: "--name" or "-n,--name"; without dashes an
-  /// argument.
+  /// Declares an option ("--name", "-n,--name") or argument (no dashes) whose value the help calls `type`.
   Option option(const std::string& name, Target target, const std::string& help,
                 const std::string& type) const;
   void flag(const std::string& name, bool& target, const std::string& help) const;
-  /// Another help for an option that is there.
+  /// Replaces the help of a declared option.
   void describe(const std::string& name, const std::string& help) const;
-  /// What the help ends with.
+  /// Sets the end of the help.
   void footer(const std::string& text) const;
 
   /// Whether the command line names this command.
   [[nodiscard]] bool called() const;
-  /// Those options of this group that the command line names.
+  /// Returns the options of this group that the command line has.
   [[nodiscard]] std::vector<std::string> given() const;
 
  private:
@@ -73,19 +71,19 @@ class Parser {
 /// A program's command line.
 class CommandLine {
  public:
-  /// With --version where there is one.
+  /// Declares --version unless `version` is empty.
   CommandLine(const std::string& name, const std::string& description, const std::string& version = "");
 
   [[nodiscard]] std::string name() const;
-  /// Of the program itself.
+  /// Returns the parser of the program itself.
   [[nodiscard]] Parser parser() { return Parser(*app_); }
-  /// A command of its own name, options and help.
+  /// Declares a command.
   [[nodiscard]] Parser command(const std::string& name, const std::string& description);
-  /// All that was declared.
+  /// Returns the declarations as data.
   [[nodiscard]] CommandDescription description() const;
 
-  /// Fills all targets. What it returns is to be printed, and nothing is to be run: a help, the version.
-  /// Throws InputError.
+  /// Parses into the targets. If it returns a text (help, version), print that and run nothing. Throws
+  /// InputError.
   [[nodiscard]] std::optional<std::string> parse(int argc, const char* const* argv);
 
  private:

@@ -4,8 +4,8 @@
 
 namespace poet::cli {
 
-/// While one lives, SIGUSR1 asks for the next smaller plan and SIGUSR2 for the next larger one: the handlers
-/// do nothing but count. At most one at a time.
+/// While it exists, SIGUSR1 requests the next smaller plan and SIGUSR2 the next larger one; the handlers only
+/// count. At most one at a time.
 class PlanSignals {
  public:
   PlanSignals();
@@ -15,7 +15,7 @@ class PlanSignals {
   PlanSignals(PlanSignals&&) = delete;
   PlanSignals& operator=(PlanSignals&&) = delete;
 
-  /// How many plans smaller (below 0: larger) were asked for since the last call.
+  /// Returns by how many plans to go smaller (below 0: larger) since the last call.
   [[nodiscard]] static int take();
 
  private:

@@ -22,16 +22,16 @@ namespace {
 class Profile final : public Command {
  public:
   explicit Profile(CommandLine& program)
-      : Command(program.command("profile", "measure this machine for a network: a device profile")) {
+      : Command(program.command("profile", "measure this machine for a network and write a device profile")) {
     const Parser subject = parser_.group("What to measure");
     add_network_options(subject, input_);
-    subject.option("--instance", input_.instance, "or the graph of an instance file (poet import -o)",
+    subject.option("--instance", input_.instance, "instance file (poet import -o); instead of --model",
                    "FILE");
     subject.option("--split", split_,
-                   "operators in parts of at most so many bytes, as `poet solve --split` has them: 32KiB",
+                   "split operators into parts of at most this size, as poet solve --split does: 32KiB",
                    "BYTES");
     add_profiling_options(parser_, options_);
-    parser_.group("Output").flag("--json", json_, "the profile on stdout, too");
+    parser_.group("Output").flag("--json", json_, "also print the profile on stdout");
     parser_.footer(
         "Times every kind and shape of operator inside whole training steps (where they fit the RAM), the\n"
         "storage in both directions, whether it runs beside compute, and power where a sensor can be read.\n"

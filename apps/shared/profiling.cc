@@ -67,16 +67,17 @@ class StatusLine {
 void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
   const Parser output = parser.group("Output");
   const Parser power = parser.group("Power");
-  output.option("-o", options.output, "the device profile, for --platform (required)", "FILE.json");
-  output.option("--name", options.name, "of the device (default: that of the file)", "NAME");
+  output.option("-o", options.output, "file for the device profile, for --platform (required)", "FILE.json");
+  output.option("--name", options.name, "name of the device (default: the file's)", "NAME");
   parser.group("Measuring")
-      .option("--seconds", options.budget, "for the operators (default 10s; three steps at least)", "TIME");
+      .option("--seconds", options.budget,
+              "time to measure operators for (default 10s; at least three steps)", "TIME");
   power.option("--active-watts", options.active_watts,
-               "above idle, while computing (default: what a sensor says; without one 1 W)", "WATTS");
+               "power above idle while computing (default: measured, or 1 W without a sensor)", "WATTS");
   power.option("--idle-watts", options.idle_watts,
-               "all the time (default: what a sensor says; without one, or with --active-watts, 0)", "WATTS");
+               "idle power (default: measured, or 0 without a sensor or with --active-watts)", "WATTS");
   power.option("--storage-watts", options.storage_watts,
-               "above idle, while transferring (default: a twentieth of the active power)", "WATTS");
+               "power above idle while transferring (default: a twentieth of the active power)", "WATTS");
   add_machine_options(parser, options.machine);
   output.flag("--quiet", options.quiet, "no progress on stderr");
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measuring this machine for one network: what `poet profile` and the program for boards share.
+// Profiling of this machine for a network, shared by poet and poet-device.
 
 #include <optional>
 #include <string>
@@ -22,13 +22,13 @@ struct ProfilingOptions {
 
 void add_profiling_options(const Parser& parser, ProfilingOptions& options);
 
-/// Measures, with progress on stderr. Throws InputError naming the option that is wrong, and as the runtime.
+/// Measures, with progress on stderr. Throws InputError naming the wrong option, and as the runtime.
 [[nodiscard]] runtime::MachineProfile profile_machine(const Graph& training, const ProfilingOptions& options);
 
-/// The profile as its file has it.
+/// Returns the profile's JSON.
 [[nodiscard]] std::string profile_file(const runtime::MachineProfile& profiled);
 
-/// Some ten aligned lines: what was measured, and the slowest operators.
+/// Returns about ten aligned lines: the measurements and the slowest operators.
 [[nodiscard]] std::string profile_text(const runtime::MachineProfile& profiled, const std::string& file);
 
 }  // namespace poet::cli

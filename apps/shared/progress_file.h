@@ -1,7 +1,6 @@
 #pragma once
 
-// Progress for other programs: lines of JSON, appended to a file as things happen (docs/formats.md,
-// "Progress").
+// Progress for other programs: JSON lines appended to a file (docs/formats.md, "Progress").
 
 #include <cstdio>
 #include <mutex>
@@ -12,7 +11,7 @@ namespace poet::cli {
 
 class ProgressFile {
  public:
-  /// Creates or empties it. Throws InputError naming the option.
+  /// Creates or truncates the file. Throws InputError naming the option.
   ProgressFile(const std::string& option, const std::string& file);
   ~ProgressFile();
   ProgressFile(const ProgressFile&) = delete;
@@ -20,7 +19,7 @@ class ProgressFile {
   ProgressFile(ProgressFile&&) = delete;
   ProgressFile& operator=(ProgressFile&&) = delete;
 
-  /// One line, at once. Any thread may. A disk that is full costs the line, not the work.
+  /// Appends and flushes one line. Thread-safe. Write errors, as on a full disk, are ignored.
   void write(const nlohmann::ordered_json& line);
 
  private:

@@ -1,4 +1,4 @@
-"""Arguments as the module _core takes them."""
+"""Conversion of arguments for the module _core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def device_arguments(device: Union[Path, Device, None]) -> dict[str, Any]:
-    """Of a profile's name or file, or of a profile."""
+    """Returns the core's arguments for a device: a profile's name, its file, or a Device."""
     if isinstance(device, Device):
         return {"device_json": json.dumps(device.to_json())}
     return {"device": optional_file("device", device, "a name, a file or a poet.Device")}
@@ -53,7 +53,7 @@ def names_mistakes(function: F) -> F:
 
 
 def shape_arguments(shapes: Any) -> dict[str, list[int]]:
-    """Of `input_shapes`: sizes by the name of the input."""
+    """Returns the core's form of `input_shapes`: sizes by input name."""
     if not isinstance(shapes, Mapping):
         raise TypeError(f"input_shapes: must be shapes by the name of the input, not {type(shapes).__name__}")
     out = {}

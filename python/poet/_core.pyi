@@ -44,6 +44,7 @@ class ValidationFigures:
     step: int
     loss: float
     accuracy: Optional[float]
+    saved: bool
     seconds: float
 
 class Trainer:
@@ -59,6 +60,7 @@ class Trainer:
     def not_finite_data(self) -> str: ...
     steps_done: int
     steps_per_update: int
+    notices: list[str]
     data: str
     kernels: str
     ram_bytes: int

@@ -1,4 +1,4 @@
-"""JSON of what users give."""
+"""JSON of user input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def text_of(thing: Any) -> str:
-    """As json.dumps(), with numpy's numbers and arrays as Python's."""
+    """Returns json.dumps() of the object, with numpy's numbers and arrays as Python's."""
     return json.dumps(thing, default=_plain)
 
 

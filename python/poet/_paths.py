@@ -1,4 +1,4 @@
-"""Files and folders that arguments name."""
+"""Arguments that name files and folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def file_argument(name: str, path: Any, wanted: str = "a path") -> str:
-    """The path that the argument `name` is. Raises TypeError, or InputError where it is empty."""
+    """Returns the path in the argument `name`. Raises TypeError, or InputError if it is empty."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
         raise TypeError(f"{name}: must be {wanted}, not {type(path).__name__}")
@@ -21,5 +21,5 @@ def file_argument(name: str, path: Any, wanted: str = "a path") -> str:
 
 
 def optional_file(name: str, path: Any, wanted: str = "a path") -> Optional[str]:
-    """The same, where there may be none."""
+    """Returns the path in the argument `name`, or None. Raises as file_argument()."""
     return None if path is None else file_argument(name, path, wanted)

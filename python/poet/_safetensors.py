@@ -1,4 +1,4 @@
-"""Tensors by name in a file: the safetensors format, as checkpoints have it."""
+"""Reading and writing of safetensors files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices: what computing and moving bytes costs there, every number with its origin (docs/devices.md, docs/formats.md)."""
+"""Devices: costs of compute and transfers, every number with its origin (docs/devices.md, docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Transfer:
 class Device:
     """A device profile: SI units, bytes whole; watts are increments over `idle_watts`.
 
-    Without `storage_bytes`, `page_in` and `page_out` values can only be recomputed. `origins` says of numbers where they come
-    from: JSON pointer -> "measured|datasheet|published|assumed: where". Raises InputError when it is used with a number out of
-    range. dataclasses.replace(device, ram_bytes=...) makes another one.
+    Without `storage_bytes`, `page_in` and `page_out` values can only be recomputed. `origins` maps numbers to their
+    sources: JSON pointer -> "measured|datasheet|published|assumed: where". Using a device with a number out of range raises
+    InputError. dataclasses.replace(device, ram_bytes=...) makes a modified copy.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Device:
 
     @staticmethod
     def load(name_or_file: Path) -> Device:
-        """A profile that comes with poet, by name (poet.devices()), or one from a file. Raises InputError."""
+        """Loads a built-in profile by name (poet.devices()), or one from a file. Raises InputError."""
         return Device.from_json(json.loads(_core.device_json(file_argument("name_or_file", name_or_file))))
 
     @staticmethod
     def from_json(profile: Mapping[str, Any]) -> Device:
-        """Of the object that a profile file holds."""
+        """Reads the object that a profile file holds. Raises InputError."""
         fields = dict(json.loads(_core.check_device(json.dumps(profile))))
         fields.pop("format", None)
         for direction in ("page_in", "page_out"):
@@ -66,7 +66,7 @@ class Device:
         return Device(**fields)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that a profile file holds. Raises InputError where a number is out of range."""
+        """Returns the object that a profile file holds. Raises InputError if a number is out of range."""
         storage = ("block_bytes", "concurrent", "wake_seconds", "wake_joules")
         fields = {}
         for name, value in dataclasses.asdict(self).items():
@@ -86,5 +86,5 @@ class Device:
 
 
 def devices() -> list[str]:
-    """Names of the profiles that come with poet, for `device=` and Device.load()."""
+    """Returns the names of the built-in profiles, for `device=` and Device.load()."""
     return _core.device_names()

@@ -1,4 +1,4 @@
-"""What goes wrong: InputError for what the caller can mend, InternalError for what only poet's authors can."""
+"""Errors: InputError for wrong input, InternalError for defects of poet."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class InputError(ValueError):
 
 
 class InternalError(RuntimeError):
-    """A broken promise inside poet: please report it."""
+    """A defect of poet: please report it."""

@@ -1,4 +1,4 @@
-"""Training graphs with what each part costs: one's own, imported ones, published ones."""
+"""Training graphs with their costs: user-defined, imported and published."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Graph:
     # ---- building
 
     def parameter(self, name: str, bytes: int, persistence: str = "parameter", page: Optional[Sequence[float]] = None) -> str:
-        """What is in RAM from step to step: a "parameter" or "optimizer_state"; `page` as of ops. Returns its name."""
+        """Adds a value that persists between steps: a "parameter" or "optimizer_state"; `page` as for op(). Returns its name."""
         bytes = _whole("bytes", name, bytes)
         self._new_value(name, bytes, persistence, self._transfer_costs(bytes, page))
         return name
@@ -68,9 +68,9 @@ class Graph:
         workspace_bytes: int = 0,
         updates: Sequence[str] = (),
     ) -> str:
-        """Adds an op that reads values by name and writes one of `bytes`, called as the op. Returns that name.
+        """Adds an op that reads values by name and writes one value of `bytes`, named like the op. Returns that name.
 
-        Costs: `flops` on the graph's device, else `seconds` and `joules` (one without the other is the device's power). An op
+        Costs: `flops` on the graph's device, else `seconds` and `joules` (if one is missing, it follows from the device's power). An op
         with `updates` changes those parameters, after all their readers, and writes nothing (`bytes` 0). Raises InputError.
         """
         bytes = _whole("bytes", name, bytes)
@@ -167,21 +167,21 @@ class Graph:
 
     @staticmethod
     def read(file: Path) -> Graph:
-        """An instance file, as `poet import` writes them. Raises InputError with the place in the file."""
+        """Reads an instance file, as `poet import` writes it. Raises InputError with the place in the file."""
         return Graph._of(_core.Instance.read(file_argument("file", file)))
 
     @staticmethod
     def published(model: str, platform: str) -> Graph:
-        """A published instance of the POET paper: published_instances() lists them."""
+        """Returns a published instance of the POET paper; published_instances() lists them."""
         return Graph._of(_core.Instance.published(model, platform))
 
     @staticmethod
     def from_json(instance: Mapping[str, Any]) -> Graph:
-        """Of the object that an instance file holds (docs/formats.md)."""
+        """Reads the object that an instance file holds (docs/formats.md). Raises InputError."""
         return Graph._of(_core.Instance.from_json(json.dumps(instance), "instance"))
 
     def to_json(self) -> dict[str, Any]:
-        """The object that an instance file holds."""
+        """Returns the object that an instance file holds."""
         return dict(json.loads(self._instance().to_json()))
 
     def save(self, file: Path) -> None:
@@ -223,7 +223,7 @@ class Graph:
         return _restored, (self.to_json(), self.notices)
 
     def __len__(self) -> int:
-        """How many ops there are."""
+        """The number of ops."""
         instance = self.to_json()
         return len(instance.get("ops", instance.get("nodes", ())))
 
@@ -233,9 +233,9 @@ class Graph:
     # ---- networkx
 
     def to_networkx(self) -> networkx.DiGraph:
-        """A networkx.DiGraph: a node per op, by name, in the ops' order, with `bytes`, `seconds`, `joules`, `backward`,
-        `recomputable` and, where the values can be paged, `page`; an edge where an op reads what another writes. Parameters are
-        left out: the graph's attribute `persistent_bytes` says what those in RAM take."""
+        """Returns a networkx.DiGraph with a node per op, by name, in the ops' order, with `bytes`, `seconds`, `joules`, `backward`,
+        `recomputable` and, for values that can be paged, `page`, and an edge from each op to the readers of its result. Parameters are
+        omitted; the graph's attribute `persistent_bytes` has the bytes of those in RAM."""
         import networkx
 
         instance = self.to_json()
@@ -260,7 +260,7 @@ class Graph:
 
     @staticmethod
     def from_networkx(graph: networkx.DiGraph, device: Optional[Device] = None) -> Graph:
-        """The reverse, of graphs without parameters. Nodes need `bytes`, and `seconds` and `joules` (or `flops`, on a device); `backward`,
+        """Reads a networkx.DiGraph without parameters. Nodes need `bytes`, and `seconds` and `joules` (or `flops`, on a device); `backward`,
         `recomputable`, `page` and `workspace_bytes` may be there. The order of ops is that of the nodes where edges allow it. Raises
         InputError for cycles, for nodes without costs, and for a graph of to_networkx() that had parameters."""
         import networkx
@@ -332,9 +332,9 @@ def import_onnx(
     allow_opaque: bool = False,
     persistent: Optional[str] = None,
 ) -> Graph:
-    """The training graph of an ONNX model with what it costs on a device, every parameter in RAM (`persistent="excluded"`: none).
+    """Returns the training graph of an ONNX model with its costs on a device, all parameters in RAM (`persistent="excluded"`: none).
 
-    Arguments as for solve(); what was changed on the way is in the graph's `notices`. solve(onnx=...) decides besides which
+    Arguments as for solve(); the graph's `notices` say what the import changed. solve(onnx=...) also decides which
     parameters live on storage and whether operators are split. Raises InputError naming file, node and rule.
     """
     name = file_argument("file", file)
@@ -364,10 +364,10 @@ def import_onnx(
 
 
 def published_instances() -> list[tuple[str, str]]:
-    """Model and platform of every published instance, for Graph.published() and solve(model=..., platform=...)."""
+    """Returns model and platform of every published instance, for Graph.published() and solve(model=..., platform=...)."""
     return _core.published_names()
 
 
 def networks() -> dict[str, str]:
-    """The built-in networks, for solve(model=...): name -> what it is."""
+    """Returns the built-in networks, for solve(model=...): name -> description."""
     return dict(_core.networks())

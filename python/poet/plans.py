@@ -1,4 +1,4 @@
-"""Plans: what a device does step by step, with addresses; judged by the verifier, drawn, written and read."""
+"""Plans: the steps of a device, with addresses; verified, drawn, written and read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {"o": "page_out", "i": "page_in", "w": "wait", "c": "compute", "f": "fr
 class Plan:
     """A plan with the verifier's verdict on it. Every figure is the verifier's.
 
-    In a notebook it shows itself as the interactive page of `poet show`.
+    In a notebook it displays itself as the interactive page of `poet show`.
     """
 
     def __init__(self, core: _core.Plan, onnx: Optional[dict[str, Any]] = None) -> None:
@@ -40,17 +40,17 @@ class Plan:
 
     @property
     def energy(self) -> float:
-        """Joules of one step; NaN where the plan is not valid."""
+        """Joules of one step; NaN if the plan is invalid."""
         return number(self.verdict["energy_joules"])
 
     @property
     def runtime(self) -> float:
-        """Seconds of one step; NaN where the plan is not valid."""
+        """Seconds of one step; NaN if the plan is invalid."""
         return number(self.verdict["runtime_seconds"])
 
     @property
     def peak_ram(self) -> int:
-        """Bytes, what is persistent included; 0 where the plan is not valid."""
+        """Peak RAM in bytes, including persistent values; 0 if the plan is invalid."""
         return int(self.verdict["peak_ram_bytes"] or 0)
 
     # ---- tables
@@ -60,7 +60,7 @@ class Plan:
         return dict(json.loads(self._core.picture()))
 
     def steps(self) -> list[dict[str, Any]]:
-        """What happens, in order, one dictionary per step (pandas.DataFrame takes the list as it is): `kind` (compute, page_out,
+        """The plan's steps in order, one dictionary each (pandas.DataFrame takes the list): `kind` (compute, page_out,
         page_in, wait, free), `name` of the op or value, `begin` and `end` of the compute engine in seconds, `ram_bytes`."""
         picture = self._picture
         steps = picture["steps"]
@@ -74,7 +74,7 @@ class Plan:
         return rows
 
     def values(self) -> list[dict[str, Any]]:
-        """What becomes of each value that is not resident, one dictionary each: `name`, `bytes`, `persistence`, how often it is
+        """The decision on each value that is not resident, one dictionary each: `name`, `bytes`, `persistence`, how often it is
         computed, paged out and in, `ram_seconds` in RAM, and `decision`: kept, recomputed, paged, or both."""
         picture = self._picture
         writes = [op[3] for op in picture["ops"]]
@@ -112,11 +112,11 @@ class Plan:
     # ---- pictures
 
     def page(self) -> str:
-        """The interactive page, HTML that needs no other file."""
+        """Returns the interactive page as self-contained HTML."""
         return _core.page([self._core])
 
     def show(self, file: Optional[Path] = None, axis: str = "time") -> Page:
-        """The interactive page, for the last line of a notebook's cell; into `file`, if given: .html, or a figure for papers
+        """Returns the interactive page, for the last line of a notebook's cell; also writes `file`, if given: .html, or a figure
         (.svg, .png, .pdf, by gnuplot) over `axis` "time" or "step"."""
         if axis not in ("time", "step"):
             raise InputError("axis", f"{axis!r} is not one of time, step")
@@ -133,7 +133,7 @@ class Plan:
         return page
 
     def text(self, width: int = 100, all: bool = False) -> str:
-        """The plan for a terminal: RAM over time, energy, and how it differs from keeping everything."""
+        """Returns the plan as text: RAM over time, energy, and the differences from keeping everything."""
         return self._core.text(width, all)
 
     def __str__(self) -> str:
@@ -150,20 +150,20 @@ class Plan:
     # ---- files
 
     def save(self, file: Path) -> None:
-        """Writes a plan file, for `poet show`, `poet run` and read_plans(); JSON where the name ends in .json."""
+        """Writes a plan file, for `poet show`, `poet run` and read_plans(); as JSON if the name ends in .json."""
         self._core.write(file_argument("file", file))
 
     def save_image(self, file: Path) -> None:
-        """Writes what a device needs of the plan: schedule and addresses."""
+        """Writes the part of the plan that a device needs: schedule and addresses."""
         self._core.write_image(file_argument("file", file))
 
     def to_bytes(self) -> bytes:
-        """The plan file's binary form."""
+        """Returns the plan file in its binary form."""
         return self._core.to_bytes()
 
     @staticmethod
     def from_bytes(data: bytes, name: str = "plan") -> Plan:
-        """The reverse; `name` is for messages. Raises InputError."""
+        """Reads the bytes of to_bytes(); `name` is for messages. Raises InputError."""
         return Plan(_core.Plan.from_bytes(data, name))
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, str], dict[str, Any]]:
@@ -171,7 +171,7 @@ class Plan:
 
 
 class Page:
-    """An interactive page; in a notebook it shows itself."""
+    """An interactive page; in a notebook it displays itself."""
 
     def __init__(self, text: str) -> None:
         self.html = text
@@ -182,25 +182,24 @@ class Page:
 
 
 def read_plans(file: Path, ram_budget: Union[int, str, None] = None, semantics: Optional[str] = None) -> list[Plan]:
-    """The plans of a plan file, or the plan of a schedule file, judged.
+    """Reads and verifies the plans of a plan file, or the plan of a schedule file.
 
-    Of a file of several plans all, from the largest RAM budget to the smallest; with `ram_budget` (bytes, or "300KiB") the largest within
-    it.
-    A schedule is judged by `semantics` ("published", "staged", "device") where given. Raises InputError.
+    Returns all plans of a file, from the largest RAM budget to the smallest; with `ram_budget` (bytes, or "300KiB") only the largest
+    within it. A schedule is verified by `semantics` ("published", "staged", "device") if given. Raises InputError.
     """
     return [Plan(core) for core in _core.read_plans(file_argument("file", file), semantics=semantics, ram_budget=ram_budget)]
 
 
 def verify(what: Union[Plan, Path]) -> dict[str, Any]:
-    """The verifier's verdict on a plan, or on a plan or schedule file: every rule replayed (Plan.verdict).
+    """Returns the verifier's verdict on a plan, or on a plan or schedule file: every rule replayed (Plan.verdict).
 
-    Of a file of several plans that of the first that is not valid, else of the first. Raises InputError where it cannot be read.
+    For a file with several plans, the verdict on the first invalid one, else on the first. Raises InputError if it cannot be read.
     """
     plans = [what] if isinstance(what, Plan) else read_plans(what)
     return next((plan for plan in plans if not plan.valid), plans[0]).verdict
 
 
 def number(value: Optional[float]) -> float:
-    """Of a figure that may not apply: then NaN."""
+    """Returns the figure, or NaN if it does not apply."""
     return float("nan") if value is None else float(value)
 

@@ -1,4 +1,4 @@
-"""profile(): what training a network costs on this machine, measured."""
+"""profile(): measured costs of training a network on this machine."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def profile(
     split: Union[int, str, None] = None,
     **network: Any,
 ) -> Device:
-    """A profile of this machine for training a network: what `poet profile` measures, as a Device for solve().
+    """Measures this machine for training a network, as `poet profile` does; returns a Device for solve().
 
         here = poet.profile("resnet18_cifar", batch_size=8)
         result = poet.solve("resnet18_cifar", batch_size=8, device=here, ram_budget="80MB")
 
-    model, onnx or graph: the network (a graph of one's own has no kernels to measure); **network: batch_size, optimizer, ..., as for
+    model, onnx or graph: the network (user-defined graphs have no kernels to measure); **network: batch_size, optimizer, ..., as for
         solve().
-    seconds: for the operators, 10, or text as "30s"; the storage takes four more.
+    seconds: time to measure operators for, such as 10 or "30s"; the storage takes four seconds more.
     storage: a folder or file to page to; None: $TMPDIR or /var/tmp. kernels, threads: as for Trainer.
-    active_watts (above idle, while computing), idle_watts, storage_watts (above idle, while transferring): what is not given is read
-        from a sensor where there is one; without one computing takes 1 W, so that energies are a measure of time.
-    split: operators in parts of at most so many bytes, as solve(split=...) has them.
+    active_watts (above idle, while computing), idle_watts, storage_watts (above idle, while transferring): by default read
+        from a sensor; without one, active power is 1 W, so that energies are proportional to time.
+    split: maximum size in bytes of operator parts, as for solve().
 
-    Every figure says in `origins` where it comes from. Raises InputError, or TypeError, naming the argument; Ctrl-C ends measuring
+    `origins` has the source of every figure. Raises InputError, or TypeError, naming the argument; Ctrl-C ends measuring
     and raises KeyboardInterrupt.
     """
     if graph is not None and not isinstance(graph, Graph):

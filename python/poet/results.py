@@ -1,4 +1,4 @@
-"""What solve() answers."""
+"""Results of solve()."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Matrix = npt.NDArray[np.bool_]
 class Schedule:
     """A staged schedule as matrices, named as in the POET paper (section 4.2).
 
-    Row t is stage t, which computes op t for the first time, last; T stages, T ops, V values, in the graph's order (of the
-    published instances V = T). All are boolean:
+    Row t is stage t, whose last op is the first computation of op t. T stages, T ops, V values, in the graph's order (V = T for
+    published instances). All matrices are boolean:
 
     R    (T, T)  op i is computed in stage t: on the diagonal for the first time, left of it again
     S    (T, V)  value i is in RAM when stage t starts (the paper's S^RAM)
@@ -52,10 +52,10 @@ class Schedule:
 
 
 class Result:
-    """An answer: a plan with its proof, or why there is none.
+    """A result: a plan with its certificate, or the reason why there is none.
 
-    `figures` has everything that `poet solve --json` prints (docs/formats.md, "Result"): SI units in the names, None where a
-    figure does not apply. In a notebook it shows its plan.
+    `figures` is the object that `poet solve --json` prints (docs/formats.md, "Result"): names end in SI units, and figures that do
+    not apply are None. In a notebook it displays its plan.
     """
 
     def __init__(self, core: _core.Answer, onnx: Optional[dict[str, Any]] = None) -> None:
@@ -66,8 +66,8 @@ class Result:
 
     @property
     def status(self) -> str:
-        """"optimal" (within the gap asked for), "feasible" (a plan, not proven that good), "infeasible" (proven: no plan keeps
-        the limits) or "unknown" (none was found, none proven impossible)."""
+        """"optimal" (proven within the requested gap), "feasible" (a plan without that proof), "infeasible" (proven: no plan meets
+        the limits) or "unknown" (no plan found, infeasibility not proven)."""
         return str(self.figures["status"])
 
     @property
@@ -85,17 +85,17 @@ class Result:
 
     @property
     def bound(self) -> float:
-        """Joules that no plan whatever goes below, proven; NaN where no plan is possible."""
+        """Proven lower bound on the joules of every plan; NaN if infeasible."""
         return number(self.figures["bound_joules"])
 
     @property
     def gap(self) -> float:
-        """(energy - bound) / (energy - baseline): the part of the overhead that a better plan could save; NaN without a plan."""
+        """(energy - bound) / (energy - baseline): the largest fraction of the overhead that a better plan could save; NaN without a plan."""
         return number(self.figures["gap"])
 
     @property
     def baseline(self) -> float:
-        """Joules of the step with everything computed once and kept, which no budget can save."""
+        """Joules of the step that computes everything once and keeps it."""
         return number(self.figures["baseline_joules"])
 
     @property
@@ -110,23 +110,23 @@ class Result:
 
     @property
     def peak_ram(self) -> int:
-        """Bytes at the highest instant, what is persistent included; 0 without a plan."""
+        """Peak RAM in bytes, including persistent values; 0 without a plan."""
         return int(self.figures["peak_ram_bytes"] or 0)
 
     @property
     def ram_budget(self) -> int:
-        """Bytes that were allowed."""
+        """The RAM budget in bytes."""
         return int(self.figures["ram_budget_bytes"])
 
     @property
     def ram_note(self) -> str:
-        """Where ram_budget was not given in bytes, how it came about: what the search for "least" found, or that it found none (of which
-        solve() warns, too) and the answer is about another budget. Else empty."""
+        """How a ram_budget that was not given in bytes was determined: what the search for "least" found, or that it found none (then
+        solve() warns, too) and the result is for another budget. Empty for budgets in bytes."""
         return str(self.figures.get("ram_note", ""))
 
     @property
     def reason(self) -> str:
-        """Why there is no plan; empty where there is one."""
+        """Why there is no plan; empty with a plan."""
         if self.feasible:
             return ""
         said = _core.with_argument_names(self.figures["explanation"]["reason"] or "")
@@ -137,19 +137,19 @@ class Result:
 
     @property
     def least_ram(self) -> Optional[int]:
-        """Without a plan: bytes of RAM for which one is known, all else as asked; None where none is known."""
+        """Without a plan: a RAM budget in bytes with a known plan, all else being equal; None if none is known."""
         found = self.figures["explanation"]["least_ram_bytes"]
         return None if found is None else int(found)
 
     @property
     def least_deadline(self) -> Optional[float]:
-        """Without a plan: a deadline in seconds for which one is known, all else as asked; None where none is known."""
+        """Without a plan: a deadline in seconds with a known plan, all else being equal; None if none is known."""
         found = self.figures["explanation"]["least_deadline_seconds"]
         return None if found is None else float(found)
 
     @cached_property
     def graph(self) -> Graph:
-        """The training graph that the plan is of, in the order of its ops, with its costs."""
+        """The plan's training graph with its costs, in the order of its ops."""
         assert self._core is not None
         return Graph._of(self._core.instance())
 

@@ -1,7 +1,8 @@
-"""solve(): the plan of least energy within RAM and time, with its proof; compare(): what other methods make of it."""
+"""solve(): the plan of least energy within RAM and time, with its certificate; compare(): the plans of other methods."""
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
@@ -14,7 +15,7 @@ from .graphs import Graph
 from .results import Result
 
 Amount = Union[int, float, str]
-Progress = Callable[[str, Optional[float], Optional[float], float], Any]
+Progress = Callable[..., Any]  # (phase, schedule_joules, bound_joules, seconds), optionally plan_joules=
 
 
 @overload
@@ -111,42 +112,43 @@ def solve(
     progress: Union[Progress, bool, None] = None,
     **options: Any,
 ) -> Union[Result, published.POETResult]:
-    """The plan of least energy that trains a network within a RAM budget and a deadline.
+    """Finds the plan of least energy that trains a network within a RAM budget and a deadline.
 
         result = poet.solve("resnet18_cifar", device="a72", ram_budget="56MB", runtime_budget=1.3)
         print(result.status, result.energy, result.gap)
         result.plan.show()
 
-    What: one of `model` (a built-in network: poet.networks()), `onnx` (a file), `instance` (a file: a graph with its costs) or
-    `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have theirs.
+    Problem: one of `model` (a built-in network: poet.networks()), `onnx` (a file), `instance` (a file: a graph with costs) or
+    `graph` (poet.Graph). `device`: a name (poet.devices()), a profile file or a poet.Device; `instance` and `graph` have their own.
 
-    Limits: `ram_budget`, bytes or "300KiB", of everything that the step needs; "50%" of what keeping everything takes; "least", the
-    smallest for which a quick search knows a plan (Result.ram_note says which, and a UserWarning where it knows none); without, the
-    device's RAM. More than that needs `beyond_device_ram=True`, to show that it is meant. `runtime_budget`, a multiple of the time of
-    the step without limits, or `deadline`, seconds or "50ms"; without, none. `max_bytes_written` to storage per step.
+    Limits: `ram_budget` for everything that the step needs: bytes or "300KiB"; "50%" of what keeping everything takes; "least", the
+    smallest budget for which a quick search finds a plan (see Result.ram_note; a UserWarning if it finds none); by default the
+    device's RAM. A larger budget requires `beyond_device_ram=True`. `runtime_budget`, a multiple of the step's time without limits, or
+    `deadline`, seconds or "50ms"; by default none. `max_bytes_written` to storage per step.
 
     Options:
         batch_size, optimizer ("sgd", "momentum", "adam", "adamw"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
-        accumulate=1: steps per update; clip_norm: of all gradients together; label_smoothing=0: of a cross-entropy
+        accumulate=1: steps per update; clip_norm: global norm of the gradients; label_smoothing=0: with a cross-entropy
         precision: "fp32", or "bf16-mixed" for activations stored as bfloat16
         input_shapes ({name: shape}), loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"), huber_delta=1,
-            loss_output (which output has it; the first), allow_opaque=False: of `onnx`
-        paging=True, remat=True: which remedies a plan may use
+            loss_output (the output that feeds it; the first), allow_opaque=False: for `onnx` only
+        paging=True, remat=True: whether a plan may page, may rematerialize
         persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"
-        semantics: "device", "staged" or "published"; on_time: the share of steps that is to meet the deadline, 0.95
-        staged=False: only plans that are staged schedules, so that result.schedule is there; `persistent` and `split` are "resident"
-            and "off" then, where they do not say otherwise ("auto" pages parameters, as no staged schedule can, and is refused)
-        addresses=True: with an address in RAM for every value, within the budget; False: for an allocator that finds its own
+        semantics: "device", "staged" or "published"; on_time: the share of steps that must meet the deadline, such as 0.95
+        staged=False: True returns only staged schedules (result.schedule is not None); `persistent` and `split` then default to
+            "resident" and "off" ("auto" is refused: it pages parameters, which no staged schedule can)
+        addresses=True: every value gets an address in RAM within the budget; False: for allocators that find their own addresses
         gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
-        progress: a function of phase, joules of the best plan, joules of the bound (None: none yet) and seconds, which stops the
-            search with the best plan so far by returning False; True: a bar where tqdm is installed, else lines. Not called while
-            "least" is looked for
+        progress: a function of phase, joules of the best schedule so far, joules of the bound (None: none yet) and seconds
+            since the call, which stops the search with the best plan so far by returning False. One with a parameter `plan_joules` also
+            gets the joules of the best plan so far that has addresses (None: none yet). True: a bar where tqdm is installed, else
+            lines. Not called during the search for "least"
 
-    Returns a Result; that there is no plan is one, too. Raises InputError (a ValueError) or TypeError naming the argument.
-    Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile, and may solve, too.
+    Returns a Result, also if there is no plan. Raises InputError (a ValueError) or TypeError naming the argument.
+    Ctrl-C raises KeyboardInterrupt. The interpreter's lock is released: other Python threads run, and may solve, too.
 
-    With `platform` in place of `device` this is the published reference's function, by the paper's rules on its instances:
-    poet.published.solve(), which says what it takes and returns.
+    With `platform` in place of `device`, this is the published reference's function, with the paper's rules and instances: see
+    poet.published.solve().
     """
     named = {
         "deadline": deadline,
@@ -231,12 +233,12 @@ def compare(
     solver: Optional[str] = None,
     progress: Union[Progress, bool, None] = None,
 ) -> list[dict[str, Any]]:
-    """The published methods next to each other within the same limits, each judged by the verifier: one dictionary per method,
-    for pandas.DataFrame as it is.
+    """Compares the published methods within the same limits, their plans checked by the verifier. Returns one dictionary per method,
+    for pandas.DataFrame.
 
-    `methods`: names (poet.methods()); all without. Everything else as for solve(); parameters are resident and operators whole unless
-    `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (figures are of its nearest plan), "no plan" or "not
-    applicable", and then `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ..., None where there is no plan.
+    `methods`: names (poet.methods()); by default all. Other arguments as for solve(); parameters are resident and operators whole
+    unless `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (the figures are its nearest plan's), "no plan" or
+    "not applicable", then with a `reason`; `energy_joules`, `overhead`, `runtime_seconds`, `peak_ram_bytes`, ... are None without a plan.
     """
     if persistent is None and graph is None and instance is None:
         persistent = "resident"
@@ -316,12 +318,29 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     if progress is not False:
         if not callable(progress):
             raise TypeError("progress: must be a function, True or False")
-        out["progress"] = progress
+        out["progress"] = with_plan(progress)
     return out
 
 
+def with_plan(progress: Progress) -> Callable[[str, Optional[float], Optional[float], float, Optional[float]], Any]:
+    """Returns the function that the core calls: `plan_joules` is passed on to functions that take it by name."""
+    try:
+        parameters = inspect.signature(progress).parameters
+    except (TypeError, ValueError):  # of a function in C
+        takes_plan = False
+    else:
+        takes_plan = "plan_joules" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+
+    def show(phase: str, schedule: Optional[float], bound: Optional[float], seconds: float, plan: Optional[float]) -> Any:
+        if takes_plan:
+            return progress(phase, schedule, bound, seconds, plan_joules=plan)
+        return progress(phase, schedule, bound, seconds)
+
+    return show
+
+
 class _Bar:
-    """Progress for people: a tqdm bar without a length, or lines."""
+    """Shows progress as a tqdm bar without a length, or as lines."""
 
     def __init__(self) -> None:
         try:
@@ -332,8 +351,10 @@ class _Bar:
             self._bar = tqdm(bar_format="{desc}")
         self._last = 0.0
 
-    def __call__(self, phase: str, incumbent: Optional[float], bound: Optional[float], seconds: float) -> None:
-        best = "no plan yet" if incumbent is None else f"best {incumbent:.6g} J"
+    def __call__(
+        self, phase: str, schedule: Optional[float], bound: Optional[float], seconds: float, *, plan_joules: Optional[float] = None
+    ) -> None:
+        best = f"best {plan_joules:.6g} J" if plan_joules is not None else "no plan yet" if schedule is None else f"schedule {schedule:.6g} J"
         proven = "" if bound is None else f", bound {bound:.6g} J"
         text = f"{seconds:.1f} s: {phase}: {best}{proven}"
         if self._bar is not None:

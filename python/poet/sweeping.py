@@ -17,19 +17,20 @@ def sweep(
     jobs: Optional[int] = None,
     progress: Union[Callable[[str], Optional[bool]], bool, None] = None,
 ) -> list[dict[str, Any]]:
-    """Every combination of a spec's lists, as `poet sweep` runs them: one dictionary per point, for pandas.DataFrame as it is.
+    """Runs every combination of a specification's lists, as `poet sweep` does. Returns one dictionary per point, for pandas.DataFrame.
 
         rows = poet.sweep({"networks": ["linear"], "platforms": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
 
-    `spec`: a file, or the object that one holds (docs/formats.md, "Sweep"); files that it names are relative to the file's folder, or
-    the current one. `store`: a results store (SQLite), made if need be, of which points are taken and in which they are kept; without,
-    nothing is. `jobs`: worker processes, one per core without. `progress`: a function of a text ("3 of 12") that stops the sweep by
-    returning False; True prints it.
+    `spec`: a file, or the object that one holds (docs/formats.md, "Sweep"); file names in it are relative to its folder, or to the
+    current one. `store`: a results store (SQLite), created if missing: points that it has are not rerun, and new ones are added. `jobs`:
+    worker processes (default: one per core). `progress`: a function of a text ("3 of 12") that stops the sweep by returning False; True
+    prints the text.
 
-    Each row has what was asked for, `verdict` and `reason`, energies in joules, times in seconds, sizes in bytes, None where they do
-    not apply, and `pareto_energy_ram` and `pareto_energy_time`, whether no other point on its network and device needs as little energy and as little RAM, or
-    time. What one point proves counts for the others: more RAM never shows more energy. A point that cannot be posed has the verdict "failed". Raises InputError for a
-    spec or store that is wrong; Ctrl-C raises KeyboardInterrupt, and the store has what was done.
+    Each row has the point's parameters, `verdict` and `reason`, energies in joules, times in seconds, sizes in bytes, None where they do
+    not apply, and `pareto_energy_ram` and `pareto_energy_time`: whether no other point of its network and device takes as little energy
+    with as little RAM (time). Plans and bounds are carried between points: more RAM never shows more energy. A point with invalid input
+    has the verdict "failed". Raises InputError for an invalid spec or store; Ctrl-C raises KeyboardInterrupt, and the store keeps
+    finished points.
     """
     show = print if progress is True else progress or None
     if show is not None and not callable(show):

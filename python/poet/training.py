@@ -1,4 +1,4 @@
-"""Training by a plan on this machine, under its RAM cap, bit for bit as without one."""
+"""Training by a plan on this machine, within its RAM, with the same bits as without a limit."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Array = npt.NDArray[Any]
 
 
 class Step(NamedTuple):
-    """One training step: its number from 1, the loss, and seconds: of the whole step without fetching data, of it waiting for the
-    storage, and of fetching the data besides."""
+    """One training step: its number from 1, the loss, its seconds without fetching data, how many of these it waited for storage, and the
+    seconds of fetching data."""
 
     number: int
     loss: float
@@ -33,8 +33,8 @@ class Step(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What the network did on the validation data after a step: the mean loss over all samples, of a cross-entropy also the part of
-    them (rows, of text) that it tells right, and the seconds that this took."""
+    """A validation after a step: the mean loss over all samples, the accuracy (of samples, or of tokens of text; only with a
+    cross-entropy), and the seconds that it took."""
 
     step: int
     loss: float
@@ -45,28 +45,28 @@ class Validation(NamedTuple):
 class Trainer:
     """Training by a plan, step by step: `for step in trainer.run(100): print(step.loss)`.
 
-    plan       of device semantics (Result.plan, read_plans()); the arena and the parameters that the plan keeps in RAM are all
-               the memory that steps work in
-    data       arrays by the name of the network's input (`inputs`), their first axis the samples; or a folder or file as `poet run
-               --data` takes it; None: `samples` synthetic ones
-    validation a second set in one of these forms, for validate()
-    weights    arrays by name (numpy, PyTorch), a safetensors file, or an ONNX file; float16 and bfloat16 become float32
-    onnx       the network's ONNX file, which has what `weights` lacks; None: the file of solve(onnx=...), if the plan is of one;
-               False: none. input_shapes, loss_output: how that file is imported, where solve() did not
-    strict     True: InputError where `weights` has names that the network does not have (num_batches_tracked and optimiser state
-               aside) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, such parameters begin as without
-               weights and ONNX file: at random as PyTorch begins them, by `seed`
+    plan       a plan with device semantics (Result.plan, read_plans()); steps work in its arena and in the parameters that it keeps
+               in RAM, and in no other memory
+    data       arrays by input name (`inputs`), samples along the first axis; or a folder or file as for `poet run --data`; None:
+               `samples` synthetic samples
+    validation a second data set in one of these forms, for validate()
+    weights    arrays by name (numpy, PyTorch), a safetensors file or an ONNX file; float16 and bfloat16 are widened to float32
+    onnx       the network's ONNX file, for parameters and constants that `weights` lacks; None: the file of solve(onnx=...), if the
+               plan came from it; False: no file. input_shapes, loss_output: import options, as for solve()
+    strict     True: InputError if `weights` has a name that the network does not have (except num_batches_tracked and optimiser
+               state) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and missing parameters are
+               initialised as in PyTorch, by `seed`
     resume     a checkpoint of save()
-    storage    a folder or file to page to; None: a file that vanishes, in $TMPDIR or /var/tmp
-    kernels    "fast" (oneDNN), "lean" or "reference"; threads: that compute
-    learning_rate, momentum, beta1, beta2, eps, weight_decay, nesterov: of the optimiser that the plan's network has
-    lr_schedule "constant", "step" (times lr_gamma, 0.1, after every lr_step_size updates) or "cosine" (down over lr_length updates to
-               lr_least, 0, of the rate), after lr_warmup updates of a rate that rises
+    storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
+    kernels    "fast" (oneDNN), "lean" or "reference"; threads: number of compute threads
+    learning_rate, momentum, beta1, beta2, eps, weight_decay, nesterov: hyperparameters of the plan's optimiser
+    lr_schedule "constant", "step" (times lr_gamma, 0.1, every lr_step_size updates) or "cosine" (annealed over lr_length updates to the
+               fraction lr_least, 0, of the rate), after a linear warm-up over lr_warmup updates
 
-    Same plan, arguments and instruction set, same bits; and the same whatever the plan's budget, with kernels "reference" also where
-    it makes the plan split operators (Result.figures["part_bytes"]). Raises InputError naming what does not fit.
-    Threads take turns; the interpreter is free meanwhile. With threads > 1 not in a process that was forked from one that has trained so:
-    OpenMP's threads are not there (multiprocessing: the method "spawn").
+    Equal plans, arguments and instruction sets give equal bits. So do plans of other budgets; with kernels "reference" even if they
+    split operators (Result.figures["part_bytes"]). Raises InputError naming the argument that is wrong.
+    Threads take turns, and steps release the interpreter's lock. With threads > 1, a process forked from one that has trained cannot
+    train: OpenMP's threads do not survive a fork (multiprocessing: use the method "spawn").
     """
 
     @names_mistakes
@@ -134,49 +134,51 @@ class Trainer:
                 self._core = _core.Trainer(plan._core, **arguments)
             except InputError as error:
                 raise InputError(error.place.replace(folder + "/weights.safetensors", "weights"), error.rule) from None
+        self._saved_best = False
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """What a step is fed with: name -> element type and shape of one sample."""
+        """The inputs of a step: name -> element type and shape of one sample."""
         return inputs(self.plan)
 
     def step(self) -> Step:
-        """The next step. Raises InputError where storage or data fail; parameters may then be half updated."""
+        """Runs the next step. Raises InputError if storage or data fail; parameters may then be partly updated."""
         done = self._core.step()
         return Step(done.number, done.loss, done.seconds, done.stalled, done.fetching)
 
     def run(self, steps: int) -> Iterator[Step]:
-        """The next `steps` steps, one by one."""
+        """Runs the next `steps` steps, yielding each."""
         if not isinstance(steps, (int, np.integer)) or steps < 0:
             raise InputError("steps", "must be a whole number of at least 0")
         for _ in range(steps):
             yield self.step()
 
     def validate(self, best: Optional[Path] = None) -> Validation:
-        """Measures the network, as it is after the last step and as it would be used (dropout off, batch normalisation by its running
-        statistics), on all of the validation data, in the plan's memory. Changes no bit of the training. Where the loss is lower than
-        all before, a checkpoint replaces the file `best`. Raises InputError as step(), and where there are no such data."""
+        """Measures the network in evaluation mode (no dropout, running statistics) on all validation data, within the plan's memory.
+        Training continues with the same bits. If the loss is the lowest so far, a checkpoint replaces the file `best`. Raises InputError
+        as step(), and without validation data."""
         file = optional_file("best", best)
         check_safetensors("best", file)
         found = self._core.validate(file)
         if found is None:
-            raise InputError("validation", "is not given: arrays, or a folder or file, to measure the network on")
+            raise InputError("validation", "is not given: arrays, a folder or a file with validation data")
+        self._saved_best = self._saved_best or found.saved
         return Validation(found.step, found.loss, found.accuracy, found.seconds)
 
     @property
     def best_step(self) -> Optional[int]:
-        """The step after which a validation's loss was lowest so far, before a checkpoint included; None before the first one."""
+        """The step with the lowest validation loss so far, including those before a resumed checkpoint; None before the first validation."""
         best = self._core.best()
         return None if best is None else best[0]
 
     @property
     def best_loss(self) -> Optional[float]:
-        """That loss."""
+        """The lowest validation loss so far; None before the first validation."""
         best = self._core.best()
         return None if best is None else best[1]
 
     def state_dict(self) -> dict[str, Array]:
-        """Copies of parameters, optimiser state and running statistics, by name."""
+        """Returns copies of parameters, optimiser state and running statistics, by name."""
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "state.safetensors")
             self.save(file)
@@ -195,12 +197,18 @@ class Trainer:
 
     @property
     def steps_done(self) -> int:
-        """Steps of this run, those before a checkpoint included."""
+        """Steps done, including those before a resumed checkpoint."""
         return self._core.steps_done
 
     @property
+    def notices(self) -> list[str]:
+        """Notes on how the run began, as in `notices` of `poet run --json`: what differs from the checkpoint it resumes, weights that were
+        widened, and last bits that depend on how operators are split."""
+        return self._core.notices
+
+    @property
     def ram_bytes(self) -> int:
-        """What the trainer works in: the arena and the resident parameters and optimiser state."""
+        """Bytes of the arena and of resident parameters and optimiser state."""
         return self._core.ram_bytes
 
     def __repr__(self) -> str:
@@ -208,8 +216,8 @@ class Trainer:
 
 
 class Trained(NamedTuple):
-    """What train() gives: the loss of every step, the steps with their times, the state afterwards, by name, and of validations each one,
-    and step and loss of the best (Trainer.best_step)."""
+    """The result of train(): the loss of every step, the steps with their times, the state afterwards, by name, each validation,
+    step and loss of the best one (Trainer.best_step), and notes on the run (`notices` of `poet run --json`)."""
 
     losses: npt.NDArray[np.float32]
     steps: list[Step]
@@ -217,6 +225,7 @@ class Trained(NamedTuple):
     validations: list[Validation]
     best_step: Optional[int]
     best_loss: Optional[float]
+    notices: list[str]
 
 
 @names_mistakes
@@ -261,13 +270,13 @@ def train(
 ) -> Trained:
     """Trains by a plan: a Trainer, whose arguments these are from `weights` on, for `steps` steps.
 
-    `on_step` is called after each; where it returns False, training ends. `checkpoint` and `onnx_out` (Trainer.save_onnx) are written
-    at the end. A loss that is not finite ends it with a warning, and neither file is replaced by it or by other numbers that are not.
-    Raises as Trainer; Ctrl-C raises KeyboardInterrupt after the step under way.
+    `on_step` is called after each step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are
+    written at the end. A loss that is not finite ends training with a warning; states with values that are not finite are never
+    written. Raises as Trainer; Ctrl-C raises KeyboardInterrupt after the current step.
 
-    With `validation` data the network is measured on them (Trainer.validate) after every `validate_every` steps, by default after the
-    last; `on_validation` is called as `on_step`. Whenever the loss is lower than all before, a checkpoint replaces the file `best`.
-    Training ends when `stop_after` validations in a row were not lower. Steps and lowest loss of a checkpoint to resume from count on.
+    With `validation` data, the network is validated (Trainer.validate) every `validate_every` steps, by default after the last;
+    `on_validation` is called as `on_step`. Whenever the loss is the lowest so far, a checkpoint replaces the file `best`. Training ends
+    after `stop_after` validations in a row without a lower loss. The steps and the lowest loss of a resumed checkpoint count.
     """
     for name, number in (("steps", steps), ("validate_every", validate_every), ("stop_after", stop_after)):
         if number is not None and (not isinstance(number, (int, np.integer)) or number < 1):
@@ -313,6 +322,7 @@ def train(
                 goes_on = False
         if not goes_on:
             break
+    saved = False
     losses = np.array([step.loss for step in done], dtype=np.float32)
     state = trainer.state_dict()
     if not (np.isfinite(losses).all() and all(np.isfinite(tensor).all() for tensor in state.values())):
@@ -324,18 +334,51 @@ def train(
     else:
         if checkpoint is not None:
             trainer.save(checkpoint)
+            saved = True
         if exported is not None:
             trainer.save_onnx(exported)
-    return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss)
+    notices = [*trainer.notices, *_update_note(trainer, len(done), saved, checkpoint or storage), *_best_note(trainer, best, validate_every, validations)]
+    return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss, notices)
+
+
+def _update_note(trainer: Trainer, steps: int, saved: bool, kept: Optional[Path]) -> list[str]:
+    """A note if the gradients of the last steps have not updated the parameters yet."""
+    every = trainer._core.steps_per_update
+    left = trainer.steps_done % every
+    if left == 0 or steps == 0:
+        return []
+    none = trainer.steps_done // every == (trainer.steps_done - steps) // every
+    text = (f"no update was done: accumulate={every} updates after every {every} steps, and {left} of them {'is' if left == 1 else 'are'} done"
+            if none else f"the last {left} step{'' if left == 1 else 's'} did no update: accumulate={every} updates after every {every}")
+    if saved:
+        text += "; the checkpoint has the sum of their gradients, to resume from"
+    elif kept is None:
+        text += "; without checkpoint the sum of their gradients is gone"
+    return [text]
+
+
+def _best_note(trainer: Trainer, best: Optional[str], every: Optional[int], validations: list[Validation]) -> list[str]:
+    """A note if the file `best` was not written."""
+    if best is None or trainer._saved_best:
+        return []
+    if not validations:
+        why = f"the network is measured after every {every} steps, and the run ended before"
+    elif trainer.best_loss is not None:
+        why = f"no validation had a lower loss than the {trainer.best_loss:.4g} after step {trainer.best_step}"
+    elif any(math.isfinite(each.loss) for each in validations):
+        why = "a parameter was not finite"
+    else:
+        why = "the loss of no validation was a finite number"
+    return [f"best={best} was not written: {why}"]
 
 
 def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """What a step of a plan is fed with: name -> element type and shape of one sample."""
+    """Returns the inputs of a plan's step: name -> element type and shape of one sample."""
     return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in _core.inputs(plan._core)}
 
 
 def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> dict[str, Array]:
-    """Contiguous, of the input's element type; shapes are checked here, ranges by the library. `place`: what the argument is called."""
+    """Returns contiguous arrays of the inputs' element types. Checks shapes; the library checks ranges. `place`: the argument's name."""
     arrays = {str(name): as_array(place, str(name), array) for name, array in data.items()}
     for name, (dtype, sample) in inputs(plan).items():
         array = arrays.get(name)
@@ -353,7 +396,7 @@ def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> 
 
 
 def _is_of_shape(shape: tuple[int, ...], sample: tuple[int, ...]) -> bool:
-    """Axes of length 1 aside, or one of the two flat."""
+    """Whether the shapes are equal, up to axes of length 1 or with one of them flat."""
     given = [size for size in shape if size != 1]
     wanted = [size for size in sample if size != 1]
     return given == wanted or (min(len(given), len(wanted)) < 2 and math.prod(given) == math.prod(wanted))

@@ -27,7 +27,7 @@ void Callbacks::show(const Progress& progress) {
   const py::gil_scoped_acquire lock;
   try {
     const py::object answer = on_progress_(progress.phase, progress.incumbent_joules, progress.bound_joules,
-                                           progress.elapsed_seconds);
+                                           progress.elapsed_seconds, progress.plan_joules);
     stopped_ = answer.is(py::bool_(false));
   } catch (const py::error_already_set&) {
     failure_ = std::current_exception();

@@ -15,8 +15,8 @@ namespace poet::python {
 /// that made it. In a child that was forked it does nothing: there the lock may be held for ever.
 class Callbacks {
  public:
-  /// `on_progress`: None, or a function of phase, incumbent, bound (None where there is none) and seconds;
-  /// where it returns False, the work stops.
+  /// `on_progress`: None, or a function of phase, incumbent, bound, seconds and the joules of the best plan with
+  /// addresses (numbers are None before there is one); where it returns False, the work stops.
   explicit Callbacks(py::object on_progress);
 
   [[nodiscard]] std::function<void(const Progress&)> on_progress();

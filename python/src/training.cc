@@ -174,6 +174,11 @@ PlanFile validation_plan(const PlanFile& training, const runtime::KernelOptions&
   return plan;
 }
 
+bool adds_up_parts(const Graph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(),
+                     [](const Op& op) { return op.attributes.contains("accumulate"); });
+}
+
 /// A trainer with the data that it reads.
 class Training {
  public:
@@ -210,6 +215,7 @@ class Training {
       runtime::check_trainable(graph, options);
       options.validation_plans = {validation_plan(file, options.kernels)};
     }
+    sums_parts_otherwise_ = !runtime::parts_sum_as_whole(options.kernels) && adds_up_parts(graph);
     const py::gil_scoped_release unlocked;
     trainer_ = std::make_unique<runtime::Trainer>(file, options);
   }
@@ -285,6 +291,16 @@ class Training {
   }
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
+  /// What was found before the first step, in the words of `poet run`.
+  [[nodiscard]] std::vector<std::string> notices() const {
+    std::vector<std::string> texts;
+    for (const std::string& notice : setup().notices) texts.push_back(with_argument_names(notice));
+    if (sums_parts_otherwise_)
+      texts.emplace_back(
+          "with these kernels, operators in parts (split) sum in another order than whole ones, so last bits differ from runs without parts; with kernels=\"reference\" they do not");
+    return texts;
+  }
+
  private:
   /// The ONNX file that the network came from: as the user or solve() said, or a file of weights that has all
   /// of its parameters and no others.
@@ -297,6 +313,7 @@ class Training {
   std::optional<OnnxNetwork> network_;
   std::unique_ptr<ArrayDataset> data_, validation_set_;
   std::unique_ptr<runtime::Trainer> trainer_;
+  bool sums_parts_otherwise_ = false;
   std::mutex stepping_;  // taken without the interpreter's lock, so that waiting for it blocks nobody else
 };
 
@@ -313,6 +330,7 @@ void add_training(py::module_& module) {
       .def_readonly("step", &runtime::ValidationFigures::step)
       .def_readonly("loss", &runtime::ValidationFigures::loss)
       .def_readonly("accuracy", &runtime::ValidationFigures::accuracy)
+      .def_readonly("saved", &runtime::ValidationFigures::saved)
       .def_property_readonly("seconds",
                              [](const runtime::ValidationFigures& found) { return found.took.value(); });
   py::class_<Training>(module, "Trainer")
@@ -328,6 +346,7 @@ void add_training(py::module_& module) {
       .def_property_readonly("steps_done", &Training::steps_done)
       .def_property_readonly("steps_per_update", &Training::steps_per_update)
       .def("not_finite_data", &Training::not_finite_data)
+      .def_property_readonly("notices", &Training::notices)
       .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
       .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })
       .def_property_readonly("ram_bytes", [](const Training& training) {

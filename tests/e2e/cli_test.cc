@@ -118,7 +118,7 @@ TEST(Solve, InfeasibleIsExitOneWithTheWayOut) {
     const ProgramRun text = poet(command + arguments);
     EXPECT_EQ(text.exit_code, 1);
     EXPECT_TRUE(contains(text.out, "infeasible")) << text.out;
-    EXPECT_TRUE(contains(text.out, "Way out       --ram-budget ")) << text.out;
+    EXPECT_TRUE(contains(text.out, "Suggestion    --ram-budget ")) << text.out;
   }
 
   // What it names as enough is enough.
@@ -137,7 +137,7 @@ TEST(Solve, InfeasibleDeadlineNamesTheLeastOne) {
               json["baseline_seconds"].get<double>(), 1e-9);
   const ProgramRun text = poet(arguments + "--runtime-budget 0.5");
   EXPECT_EQ(text.exit_code, 1);
-  const std::size_t at = text.out.find("Way out       --deadline ");
+  const std::size_t at = text.out.find("Suggestion    --deadline ");
   ASSERT_NE(at, std::string::npos) << text.out;
   std::istringstream way(text.out.substr(at + 14));
   std::string option;

@@ -52,7 +52,7 @@ TEST(OnTime, AShareThatIsNotKeptHasAWayOut) {
   const ProgramRun run = poet(solve);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("as times vary at most"));
-  EXPECT_THAT(run.out, HasSubstr("Way out"));
+  EXPECT_THAT(run.out, HasSubstr("Suggestion"));
 }
 
 TEST(OnTime, WhatCannotBeMeantIsRefused) {

@@ -237,13 +237,13 @@ TEST_F(PlanFamilyRun, ChangesAtSignals) {
   const auto run = endless({"--pressure", "off", "--cgroup", "off"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   run->send(SIGUSR1);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 102.4 KB (SIGUSR1)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (SIGUSR1)"));
   run->send(SIGUSR1);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 24.58 KB (SIGUSR1)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (SIGUSR1)"));
   run->send(SIGUSR2);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 102.4 KB (SIGUSR2)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (SIGUSR2)"));
   run->send(SIGUSR2);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 600 KB (SIGUSR2)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (SIGUSR2)"));
   EXPECT_THAT(ended(*run), ElementsAre(102'400, 24'576, 102'400, 600'000));
 }
 
@@ -255,11 +255,11 @@ TEST_F(PlanFamilyRun, IsSqueezedAndGetsItsMemoryBack) {
   const auto run = endless({"--pressure", file("pressure"), "--cgroup", "off", "--calm", "50ms"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   write("pressure", "some avg10=25.50" + rest);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 102.4 KB (memory pressure: 25.5% of the last 10 s)"));
-  ASSERT_TRUE(says(*run, "goes over to the plan for 24.58 KB (memory pressure: 25.5% of the last 10 s)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (memory pressure: 25.5% of the last 10 s)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (memory pressure: 25.5% of the last 10 s)"));
   write("pressure", "some avg10=0.00" + rest);
-  ASSERT_TRUE(says(*run, "goes over to the plan for 102.4 KB (no memory pressure for 50 ms)"));
-  ASSERT_TRUE(says(*run, "goes over to the plan for 600 KB (no memory pressure for 50 ms)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (no memory pressure for 50 ms)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (no memory pressure for 50 ms)"));
   EXPECT_THAT(ended(*run), ElementsAre(102'400, 24'576, 102'400, 600'000));
 }
 
@@ -269,10 +269,10 @@ TEST_F(PlanFamilyRun, KeepsTheLimitOfItsControlGroup) {
   const auto run = endless({"--pressure", "off", "--cgroup", file("group"), "--calm", "50ms"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   write("group/memory.high", "1000000\n");  // less than the program itself takes
-  ASSERT_TRUE(says(*run, "goes over to the plan for 24.58 KB (limit of the control group: 1 MB"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (limit of the control group: 1 MB"));
   ASSERT_TRUE(says(*run, "the control group's limit of 1 MB is too little for any plan"));
   write("group/memory.high", "max\n");
-  ASSERT_TRUE(says(*run, "goes over to the plan for 600 KB (the control group has no limit any more)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (the control group has no limit any more)"));
   EXPECT_THAT(ended(*run), ElementsAre(24'576, 600'000));
 }
 
@@ -286,19 +286,20 @@ TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
   write("pressure", "some avg10=25.50 avg60=0.00 avg300=0.00 total=0\n");
   EXPECT_THAT(
       begun("--cgroup off --pressure " + file("pressure")),
-      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (memory pressure: 25.5% of the last 10 "
+      HasSubstr("poet: step 1: starts with the plan for 102.4 KB (memory pressure: 25.5% of the last 10 "
                 "s)\n"));
   write("group/memory.max", "1000000\n");
-  EXPECT_THAT(begun("--pressure off --cgroup " + file("group")),
-              HasSubstr("poet: step 1: begins by the plan for 24.58 KB (limit of the control group: 1 MB, "));
+  EXPECT_THAT(
+      begun("--pressure off --cgroup " + file("group")),
+      HasSubstr("poet: step 1: starts with the plan for 24.58 KB (limit of the control group: 1 MB, "));
   write("control", "100KiB\n24KiB from step 2\n");
   const std::string control = "--pressure off --cgroup off --control " + file("control");
   EXPECT_THAT(
       begun(control + " --checkpoint " + file("c")),
-      HasSubstr("poet: step 1: begins by the plan for 102.4 KB (" + file("control") + ": 102.4 KB)\n"));
+      HasSubstr("poet: step 1: starts with the plan for 102.4 KB (" + file("control") + ": 102.4 KB)\n"));
   // What the file says of the step that is gone on from.
   EXPECT_THAT(begun(control + " --resume " + file("c"), 2),
-              HasSubstr("poet: step 2: begins by the plan for 24.58 KB ("));
+              HasSubstr("poet: step 2: starts with the plan for 24.58 KB ("));
   EXPECT_THAT(begun("--pressure off --cgroup off"), ::testing::Not(HasSubstr("begins by")));
 }
 

@@ -60,7 +60,7 @@ TEST_F(RunNotes, ABestCheckpointThatWasNotWritten) {
 
 TEST_F(RunNotes, PartsThatAddUpInAnotherOrder) {
   EXPECT_EQ(notes(kPairs + "--steps 1 --split off"), "[]");
-  EXPECT_THAT(notes(kPairs + "--steps 1 --split 8KiB"), HasSubstr("operators in parts (--split) add up"));
+  EXPECT_THAT(notes(kPairs + "--steps 1 --split 8KiB"), HasSubstr("operators in parts (--split) sum"));
   EXPECT_EQ(notes(kPairs + "--steps 1 --split 8KiB --kernels reference"), "[]");
 }
 

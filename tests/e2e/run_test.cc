@@ -368,7 +368,8 @@ TEST_F(Run, APlanOfAnOnnxNetworkTakesItsWeightsAndGoesOutByItsNodes) {
   EXPECT_THAT(nameless.err, HasSubstr("is a conv_transpose2d, which poet cannot write as ONNX"));
   const ProgramRun other = poet("run --quiet " + plan("all") + " --steps 1 " + network);
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("up.onnx: is not what the plan was made for: the plan has a parameter"));
+  EXPECT_THAT(other.err,
+              HasSubstr("up.onnx: is not the file that the plan was made for: the plan has a parameter"));
   EXPECT_EQ(poet("run --quiet " + file("up.plan") + " --steps 1 --loss mse").exit_code, 2);
 }
 

@@ -186,7 +186,7 @@ TEST_F(SweepTest, GoesOnAfterCtrlC) {
   process->send(SIGINT);
   EXPECT_EQ(process->wait(), 1);
   EXPECT_THAT(process->output(), HasSubstr("poet: stopped; "));
-  EXPECT_THAT(process->output(), HasSubstr(" left: the same command goes on with them\n"));
+  EXPECT_THAT(process->output(), HasSubstr(" left: rerun the same command to continue\n"));
   finish_and_compare("r.sqlite");
 }
 
@@ -252,11 +252,11 @@ TEST_F(SweepTest, FailedPointsAreRunAgainWhenAskedFor) {
       "platforms": ["m4"], "ram": [1], "methods": ["checkpoint-all"]})");
   const ProgramRun first = poet(arguments("r.sqlite"));
   EXPECT_EQ(first.exit_code, 0);
-  EXPECT_THAT(first.out, HasSubstr("Failed (--retry runs these again):\n  1 x "));
+  EXPECT_THAT(first.out, HasSubstr("Failed (--retry reruns these):\n  1 x "));
   EXPECT_THAT(first.out, HasSubstr("i.json"));
   const ProgramRun second = poet(arguments("r.sqlite"));
   EXPECT_THAT(second.err, HasSubstr("2 points, 2 in"));
-  EXPECT_THAT(second.err, HasSubstr("already (1 failed: --retry runs them again)"));
+  EXPECT_THAT(second.err, HasSubstr("already (1 failed: --retry reruns them)"));
   EXPECT_THAT(second.out, HasSubstr("0 run now, 2 there before"));
   const ProgramRun retry = poet(arguments("r.sqlite", "--retry"));
   EXPECT_EQ(retry.exit_code, 0);

@@ -257,10 +257,12 @@ class Hints(unittest.TestCase):
         self.run_all(self.said("solve", *SMALL, "--quiet", "--plan-out", "p", POET_CALLED_AS="./poet"), "./poet")
 
     def test_examples_of_help(self):
-        for command in ("solve", "run", "manual", "completion", "compare"):
+        for command in ("solve", "run", "manual", "completion", "compare", "sweep", "codegen"):
             said = piped(command, "--help", POET_CALLED_AS="./poet").stdout
-            self.assertRegex(said, r"(?m)^  (source <\()?\./poet " + command)
-            self.assertNotRegex(said, r"(?m)^  (source <\()?poet [a-z]")
+            examples = re.findall(r"(?m)^  (?! )(.*\bpoet .*)$", said.split("Example")[1])
+            self.assertTrue(any(f"./poet {command}" in example for example in examples), said)
+            for example in examples:
+                self.assertNotRegex(example, r"(?<!\./)\bpoet [a-z]")
         self.assertIn("poet solve", piped("manual", "solve", POET_CALLED_AS="./poet").stdout)
 
     def test_a_plan_that_no_method_has(self):
@@ -272,7 +274,7 @@ class Hints(unittest.TestCase):
     def test_ways_out(self):
         problem = (*SMALL[:-1], "5s")  # on a busy machine, too
         answer = self.said("solve", *problem, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")
-        way = re.search(r"Way out +(--\S+ \d+(?: --\S+)*)", answer).group(1)
+        way = re.search(r"Suggestion +(--\S+ \d+(?: --\S+)*)", answer).group(1)
         done = piped("solve", *problem, "--persistent", "resident", "--quiet", *way.split())
         self.assertEqual(done.returncode, 0, way + done.stderr)
 

@@ -70,7 +70,7 @@ TEST(BadAmounts, NameTheOption) {
   expect_bad_input(budget + "--runtime-budget nan",
                    "--runtime-budget: \"nan\" is not a factor (try 1.3; it must be finite and > 0)");
   expect_bad_input(budget + "--runtime-budget 1.3 --deadline 2s",
-                   "--deadline: excludes --runtime-budget: give one of them");
+                   "--deadline: cannot be combined with --runtime-budget: give one of them");
   expect_bad_input(budget + "--steps 5", "--steps: needs --total-deadline: the time for all of them");
   expect_bad_input(budget + "--batch-size 0", "--batch-size: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--gap 200%", "--gap: \"200%\" must be from 0 to 1, or 0% to 100%");
@@ -159,9 +159,10 @@ TEST(BadNames, ListWhatThereIs) {
 
 TEST(OnnxOptions, ContradictionsAndBadShapes) {
   const std::string budget = "solve --platform a72 --ram-budget 1MB ";
-  expect_bad_input(budget + "--onnx x.onnx --model linear", "--onnx: excludes --model: each names a network");
+  expect_bad_input(budget + "--onnx x.onnx --model linear",
+                   "--onnx: cannot be combined with --model: each names a network");
   expect_bad_input("solve --ram-budget 1MB --onnx x.onnx --instance x.json",
-                   "--instance: excludes --onnx: an instance holds its graph");
+                   "--instance: cannot be combined with --onnx: an instance holds its graph");
   expect_bad_input("solve --ram-budget 1MB --onnx x.onnx",
                    "--platform: is needed with --onnx: which device (poet devices lists them)");
   expect_bad_input(
@@ -258,7 +259,7 @@ TEST(BadInstance, NamesFileAndPlace) {
   expect_bad_input_with("solve --ram-budget 100 --platform a72 --instance " + good, "--platform");
   expect_bad_input_with("solve --ram-budget 100 --batch-size 1 --instance " + good, "--batch-size");
   expect_bad_input_with("solve --ram-budget 100 --model linear --instance " + good,
-                        "--instance: excludes --model");
+                        "--instance: cannot be combined with --model");
   expect_bad_input_with("verify " + good, good + ": ");  // an instance is no schedule
 }
 

@@ -96,7 +96,7 @@ std::unique_ptr<TemporaryFolder> RunErrors::made_;
 TEST_F(RunErrors, SomethingToRunAndOnlyOne) {
   EXPECT_EQ(run_diagnostic(""), "PLAN: is missing, or --model, --onnx or --instance to solve for");
   EXPECT_EQ(run_diagnostic(plan() + " --model linear --platform a72 --ram-budget 1MB"),
-            "--model: is for solving; the plan that is given has been solved for");
+            "--model: is for solving; the given plan has already been solved for");
 }
 
 struct Wrong {
@@ -110,10 +110,10 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--steps many", R"(--steps: "many" is not a whole number >= 1)"},
       {"--seed -1", R"(--seed: "-1" is not a whole number from 0 on)"},
       {"--seed 18446744073709551616", R"(--seed: "18446744073709551616" is not a whole number from 0 on)"},
-      {"--data . --samples 8", "--samples: is for the synthetic set, not --data"},
+      {"--data . --samples 8", "--samples: is for the synthetic data set, not for --data"},
       {"--samples 0", R"(--samples: "0" is not a whole number >= 1)"},
       {"--samples 1", "data set: has 1 sample, fewer than the 2 of one batch"},
-      {"--weights a --resume b", "--weights: excludes --resume: a checkpoint has weights"},
+      {"--weights a --resume b", "--weights: cannot be combined with --resume: a checkpoint has weights"},
       {"--checkpoint-every 3", "--checkpoint-every: needs --checkpoint FILE"},
       {"--checkpoint c --checkpoint-every 0", R"(--checkpoint-every: "0" is not a whole number >= 1)"},
       {"--validate-every 3", "--validate-every: needs --validate PATH"},
@@ -135,7 +135,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
       {"--momentum 1", "--momentum: must be at least 0 and below 1"},
       {"--weight-decay -1", "--weight-decay: must be at least 0 and finite"},
       {"--nesterov", "--nesterov: is for --optimizer momentum"},
-      {"--loss mse", "--loss: is for solving; the plan that is given has been solved for"},
+      {"--loss mse", "--loss: is for solving; the given plan has already been solved for"},
       {"--lr-schedule linear", R"(--lr-schedule: "linear" is not one of constant, step, cosine)"},
       {"--lr-schedule step", "--lr-schedule: step needs --lr-step-size"},
       {"--lr-schedule cosine", "--lr-schedule: cosine needs --lr-length"},

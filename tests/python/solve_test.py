@@ -241,6 +241,20 @@ class WhileItRuns(unittest.TestCase):
         self.assertEqual(sorted(found, reverse=True), found)
         self.assertGreater(len(found), 1)
 
+    def test_progress_with_plan_joules_is_told_the_best_plan(self):
+        plans = []
+
+        def until_there_is_one(phase, schedule, bound, seconds, plan_joules):
+            plans.append(plan_joules)
+            return plan_joules is None
+
+        energy = poet.solve(**self.LONG, progress=until_there_is_one).energy
+        self.assertIsNotNone(plans[-1])
+        self.assertLessEqual(energy, plans[-1] * (1 + 1e-9))
+        seen = []
+        poet.solve(**SMALL, progress=lambda *_, **named: seen.append(named))
+        self.assertEqual(set(map(tuple, seen)), {("plan_joules",)})
+
     def test_what_progress_raises_comes_back(self):
         def fail(*_):
             raise LookupError("enough")

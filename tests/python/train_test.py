@@ -183,6 +183,24 @@ class Training(unittest.TestCase):
             with self.subTest(arguments=arguments), self.assertRaisesRegex(ValueError, named):
                 poet.Trainer(roomy, **arguments)
 
+    def test_notices_are_those_of_the_program(self):
+        plan = plan_of(ram_budget="10MB", optimizer="momentum", accumulate=2)
+        with tempfile.TemporaryDirectory() as folder:
+            plan.save(f"{folder}/x.plan")
+            said = program("run", f"{folder}/x.plan", "--steps", 3, "--seed", 2, "--checkpoint", f"{folder}/x.safetensors")
+            trained = poet.train(plan, steps=3, seed=2, checkpoint=f"{folder}/x.safetensors")
+            self.assertEqual(trained.notices, ["the last 1 step did no update: accumulate=2 updates after every 2; "
+                                               "the checkpoint has the sum of their gradients, to resume from"])
+            self.assertEqual([notice.replace("--accumulate ", "accumulate=").replace("for --resume", "to resume from") for notice in said["notices"]],
+                             trained.notices)
+            other = poet.train(plan, steps=1, seed=2, resume=f"{folder}/x.safetensors", learning_rate=0.5)
+            said = program("run", f"{folder}/x.plan", "--steps", 4, "--resume", f"{folder}/x.safetensors", "--learning-rate", 0.5)
+            self.assertEqual(other.notices, said["notices"])
+            self.assertIn("the checkpoint's", other.notices[0])
+            data = self.data()
+            unseen = poet.train(self.roomy, data, validation=data, steps=2, validate_every=3, best=f"{folder}/best", seed=2)
+            self.assertEqual(unseen.notices, [f"best={folder}/best was not written: the network is measured after every 3 steps, and the run ended before"])
+
     def test_weights_go_in_and_come_out(self):
         before = poet.Trainer(self.tight).state_dict()
         changed = {name: np.full_like(tensor, 0.25) for name, tensor in before.items() if tensor.dtype == np.float32 and "." in name}

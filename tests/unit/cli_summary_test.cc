@@ -102,12 +102,13 @@ TEST(Summary, UnknownIsNotInfeasible) {
   solved.result.outcome.explanation.least_ram.reset();
   solved.ways.ram = Bytes(35);
   const std::string text = summary_text(solved);
-  EXPECT_THAT(text,
-              HasSubstr("unknown: time ran out after 60 s without a plan; that does not mean there is none"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("unknown: time ran out after 60 s without a plan, which does not mean that none exists"));
   EXPECT_THAT(text, HasSubstr("--ram-budget 35 (9.4% more), with which everything can be kept"));
   EXPECT_THAT(text, HasSubstr("a longer --time-limit"));
   solved.request.options.time_limit_seconds = 120;
-  EXPECT_THAT(summary_text(solved), HasSubstr("unknown: the search gave up after 60 s without a plan"));
+  EXPECT_THAT(summary_text(solved), HasSubstr("unknown: the search ended after 60 s without a plan"));
   EXPECT_THAT(summary_text(solved), Not(HasSubstr("a longer --time-limit")));
   const nlohmann::ordered_json json = result_json(solved);
   EXPECT_EQ(json["status"], "unknown");

@@ -209,7 +209,7 @@ TEST_F(LimitPolicy, TotalDeadlineIsSharedByTheSteps) {
 TEST_F(LimitPolicy, DeadlinesExcludeEachOther) {
   options_.runtime_budget = "1.5";
   options_.deadline = "2s";
-  EXPECT_EQ(message(), "--deadline: excludes --runtime-budget: give one of them");
+  EXPECT_EQ(message(), "--deadline: cannot be combined with --runtime-budget: give one of them");
 }
 
 TEST_F(LimitPolicy, WearIsALimitOfItsOwn) {

@@ -1,16 +1,22 @@
-// The event loop with clients that do not take what they have asked for.
+// The event loop with clients that do not read their responses, reset their connections or send much.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "apps/server/http/event_loop.h"
@@ -105,6 +111,202 @@ TEST(ServerEventLoop, WhereMemoryRunsOutItClosesThatConnectionAndGoesOn) {
   const Client first(server), second(server);
   EXPECT_EQ(first.taken(), 0U);
   EXPECT_EQ(second.taken(), kMuch);
+}
+
+/// A loop on a port of its own that gives its requests to the test.
+struct Keeper {
+  explicit Keeper(const LoopLimits& limits) {
+    loop = std::make_unique<EventLoop>(listen_at(address), limits, [this](RawRequest&& request) {
+      const std::scoped_lock lock(mutex);
+      kept.push_back(std::move(request));
+      return true;
+    });
+    thread = std::thread([this] { loop->run(); });
+  }
+  ~Keeper() {
+    loop->stop();
+    thread.join();
+  }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  Keeper(Keeper&&) = delete;
+  Keeper& operator=(Keeper&&) = delete;
+
+  [[nodiscard]] std::size_t count() {
+    const std::scoped_lock lock(mutex);
+    return kept.size();
+  }
+  /// The next request, once it has arrived.
+  RawRequest next() {
+    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }, 10));
+    const std::scoped_lock lock(mutex);
+    if (kept.empty()) return {};
+    RawRequest first = std::move(kept.front());
+    kept.clear();
+    return first;
+  }
+
+  Address address{"127.0.0.1", 0};
+  std::mutex mutex;
+  std::vector<RawRequest> kept;
+  std::unique_ptr<EventLoop> loop;
+  std::thread thread;
+};
+
+/// A connection that sends what it is told.
+struct Sender {
+  explicit Sender(const Address& address) : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(address.port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const timeval patience{10, 0};
+    (void)setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  }
+  ~Sender() { close(); }
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+  Sender(Sender&&) = delete;
+  Sender& operator=(Sender&&) = delete;
+
+  /// False: the connection is closed.
+  bool send(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+  /// The first line of the response; empty: the connection was closed without one.
+  [[nodiscard]] std::string status() const {
+    std::string line;
+    for (char c = 0; recv(socket, &c, 1, 0) == 1 && c != '\r';) line += c;
+    return line;
+  }
+  void reset() {
+    const linger now{1, 0};
+    (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close();
+  }
+  void close() {
+    if (socket >= 0) ::close(std::exchange(socket, -1));
+  }
+
+  int socket;
+};
+
+constexpr std::size_t kBody = std::size_t{1} << 20;
+
+std::string request_with_body() {
+  return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(kBody) + "\r\n\r\n" +
+         std::string(kBody, 'x');
+}
+
+/// Room for one request with a body and not for two.
+LoopLimits room_for_one_body() {
+  LoopLimits limits;
+  limits.all_bytes = kBody + kBody / 2;
+  return limits;
+}
+
+constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+TEST(ServerEventLoop, CountsARequestThatIsWorkedOnAfterItsConnectionWasReset) {
+  Keeper server(room_for_one_body());
+  Sender first(server.address);
+  EXPECT_TRUE(first.send(request_with_body()));
+  {
+    const RawRequest request = server.next();
+    first.reset();
+    for (int i = 0; i < 3; ++i) {
+      const Sender later(server.address);
+      (void)later.send(request_with_body());
+      EXPECT_EQ(later.status(), "HTTP/1.1 503 Refused");
+    }
+    EXPECT_EQ(server.count(), 0U);
+  }
+  const Sender last(server.address);
+  EXPECT_TRUE(last.send(request_with_body()));
+  server.loop->respond(server.next().connection, {kOk, true, {}});
+  EXPECT_EQ(last.status(), "HTTP/1.1 200 OK");
+}
+
+TEST(ServerEventLoop, DispatchesAKeptRequestAgainWhenItsTopicEnds) {
+  Keeper server({});
+  const Sender client(server.address);
+  EXPECT_TRUE(client.send(request_with_body()));
+  server.loop->hold(server.next(), "job");
+  server.loop->publish("job", "it goes on", false);
+  server.loop->publish("other", "it has ended", true);
+  server.loop->publish("job", "it has ended", true);
+  const RawRequest again = server.next();
+  EXPECT_EQ(again.bytes, request_with_body());
+  server.loop->publish("job", "it has ended", true);  // nothing is kept any more
+  server.loop->respond(again.connection, {kOk, true, {}});
+  EXPECT_EQ(client.status(), "HTTP/1.1 200 OK");
+  EXPECT_EQ(server.count(), 0U);
+}
+
+TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionCloses) {
+  Keeper server({});
+  Sender client(server.address);
+  EXPECT_TRUE(client.send(request_with_body()));
+  RawRequest request = server.next();
+  const std::weak_ptr<void> counted = request.counted;
+  server.loop->hold(std::move(request), "job");
+  client.reset();
+  // Then the loop has noticed the reset, whichever came first.
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
+  server.loop->publish("job", "it has ended", true);
+  const Sender other(server.address);
+  EXPECT_TRUE(other.send(request_with_body()));
+  server.loop->respond(server.next().connection, {kOk, true, {}});
+  EXPECT_EQ(other.status(), "HTTP/1.1 200 OK");
+}
+
+TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
+  Address address{"127.0.0.1", 0};
+  const int listening = listen_at(address);
+  const int much = 1 << 20;  // as much of it as the system gives
+  (void)setsockopt(listening, SOL_SOCKET, SO_RCVBUF, &much, sizeof much);
+  std::mutex mutex;
+  std::vector<std::size_t> sizes;  // of requests, in the order in which they were dispatched
+  std::unique_ptr<EventLoop> loop;
+  std::atomic<bool> blocks = true;
+  loop = std::make_unique<EventLoop>(listening, LoopLimits{}, [&](RawRequest&& request) {
+    {
+      const std::scoped_lock lock(mutex);
+      sizes.push_back(request.bytes.size());
+    }
+    EXPECT_TRUE(test::wait_until([&] { return !blocks; }, 20));
+    loop->respond(request.connection, {kOk, true, {}});
+    return true;
+  });
+  std::thread thread([&] { loop->run(); });
+  const std::string small = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string large =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 150000\r\n\r\n" + std::string(150000, 'x');
+  const Sender blocker(address), first(address), second(address);
+  EXPECT_TRUE(blocker.send(small));
+  EXPECT_TRUE(test::wait_until(
+      [&] {
+        const std::scoped_lock lock(mutex);
+        return sizes.size() == 1;
+      },
+      10));
+  for (const auto& [sender, bytes] : {std::pair(&first, large), std::pair(&second, small)}) {
+    EXPECT_TRUE(sender->send(bytes));
+    int unread = 1;  // by the system of the server
+    EXPECT_TRUE(test::wait_until(
+        [&, of = sender] { return ioctl(of->socket, SIOCOUTQ, &unread) == 0 && unread == 0; }, 10));
+  }
+  blocks = false;
+  for (const Sender* sender : {&blocker, &first, &second}) EXPECT_EQ(sender->status(), "HTTP/1.1 200 OK");
+  loop->stop();
+  thread.join();
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{small.size(), small.size(), large.size()}));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(ServerTokens, AreReadFromLines) {
   EXPECT_THAT(said("a 0123456789abcdef\nann\n"), HasSubstr("wrong:2: must be a name and a token"));
   EXPECT_THAT(said("ann 0123456789abcdef x\n"), HasSubstr("wrong:1: must be"));
   EXPECT_THAT(said("ann 0123456789abcde\n"), HasSubstr("at least 16"));
-  EXPECT_THAT(said("ann 0123456789abcdef\nbob 0123456789abcdef\n"), HasSubstr("wrong:2: has a token"));
+  EXPECT_THAT(said("ann 0123456789abcdef\nbob 0123456789abcdef\n"), HasSubstr("wrong:2: repeats a token"));
   EXPECT_THAT(said("# nobody\n"), HasSubstr("has no token"));
   const std::string short_one = said("ann secret\n");
   EXPECT_EQ(short_one.find("secret"), std::string::npos) << "a message ends up in logs: " << short_one;

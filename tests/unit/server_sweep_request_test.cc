@@ -28,7 +28,7 @@ TEST(ServerSweepRequest, CountsItsPoints) {
   EXPECT_EQ(read_order(sweep_with("time_limit", 10.0)).id, read_order(sweep_with("", nullptr)).id);
   EXPECT_EQ(read_order(sweep_with("format", 1)).id, read_order(sweep_with("", nullptr)).id);
   EXPECT_THAT(refusal_of(sweep_with("batch_sizes", {1, 2, 3})),
-              HasSubstr("is of 24 points; this server takes on 20"));
+              HasSubstr("has 24 points; this server accepts 20"));
 }
 
 TEST(ServerSweepRequest, OfABillionPointsIsRefusedAtOnce) {

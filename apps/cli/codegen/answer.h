@@ -1,6 +1,6 @@
 #pragma once
 
-// What poet codegen says that it has written.
+// The report of poet codegen.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

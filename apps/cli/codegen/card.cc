@@ -26,14 +26,14 @@ namespace fs = std::filesystem;
 class Card final : public Command {
  public:
   explicit Card(CommandLine& program)
-      : Command(program.command("card", "read what training has left on a board's card")) {
-    parser_.option("PLAN", plan_, "the plan that the firmware was made for", "").required();
-    parser_.option("CARD", card_, "the card's image, or the card itself", "").required();
-    parser_.option("--checkpoint", checkpoint_, "write parameters and optimiser state, as poet run does",
-                   "FILE.safetensors");
-    parser_.option("--steps", steps_, "have the firmware train until step N (0: until the power goes)", "N");
-    parser_.flag("--json", json_, "one JSON object instead of text");
-    parser_.footer("Exit code: 0 read, 2 no such card, damaged, or of another plan, 3 internal error.");
+      : Command(program.command("card", "read the results of training from a board's card")) {
+    parser_.option("PLAN", plan_, "plan that the firmware was generated for", "").required();
+    parser_.option("CARD", card_, "card image or block device", "").required();
+    parser_.option("--checkpoint", checkpoint_,
+                   "write parameters and optimiser state, as poet run --checkpoint does", "FILE.safetensors");
+    parser_.option("--steps", steps_, "make the firmware train until step N (0: until power is lost)", "N");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
+    parser_.footer("Exit code: 0 read, 2 card missing, damaged or of another plan, 3 internal error.");
   }
 
   int run() override {

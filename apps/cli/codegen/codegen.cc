@@ -143,34 +143,36 @@ class CardProgress {
 class Codegen final : public Command {
  public:
   explicit Codegen(CommandLine& program)
-      : Command(program.command("codegen",
-                                "write firmware in C that trains by a plan, and the image of its card")) {
-    parser_.option("PLAN", plan_, "a plan, as poet solve --plan-out writes it", "").required();
+      : Command(
+            program.command("codegen", "generate C firmware that trains by a plan, with its card image")) {
+    parser_.option("PLAN", plan_, "plan file (poet solve --plan-out)", "").required();
     parser_
-        .option("-o", folder_,
-                "the folder for the firmware: a new or empty one, or one that poet codegen has written",
+        .option("-o", folder_, "folder for the firmware: new, empty, or written by poet codegen before",
                 "DIR")
         .required();
     parser_.option("--board", board_,
-                   fmt::format("what it is for: {} (default host)", fmt::join(board_names(), ", ")),
+                   fmt::format("target board: {} (default host)", fmt::join(board_names(), ", ")),
                    fmt::format("{}", fmt::join(board_names(), "|")));
     parser_.option("--ram", ram_,
-                   "RAM that the firmware may touch, a power of two (default: all that the board stands for)",
+                   "RAM that the firmware may use, a power of two (default: all RAM of the microcontroller "
+                   "that the board stands for)",
                    "BYTES");
-    parser_.option(
-        "--ram-budget", budget_,
-        "of a file of several plans the largest within this (default: the largest that fits the board)",
-        "BYTES");
+    parser_.option("--ram-budget", budget_,
+                   "of a file with several plans, use the largest within this budget (default: the largest "
+                   "that fits the board)",
+                   "BYTES");
     parser_.option("--weights", weights_,
-                   "what training starts from, a checkpoint or an ONNX file; without, seeded like PyTorch's",
+                   "initial weights: a checkpoint or an ONNX file (default: initialised as in PyTorch)",
                    "FILE");
-    parser_.option("--data", data_, "training data, as for poet run; without, a synthetic set", "PATH");
-    parser_.option("--samples", samples_, "of the synthetic set (default 64)", "N");
-    parser_.option("--seed", seed_, "of weights, data and their order (default 0)", "N");
-    parser_.option("--steps", steps_, "training steps in all (default 10; 0: until the power goes)", "N");
+    parser_.option("--data", data_,
+                   "training data, in the formats of poet run --data (default: a synthetic data set)",
+                   "PATH");
+    parser_.option("--samples", samples_, "size of the synthetic data set (default 64)", "N");
+    parser_.option("--seed", seed_, "seed of initial weights, data and data order (default 0)", "N");
+    parser_.option("--steps", steps_, "total training steps (default 10; 0: until power is lost)", "N");
     add_optimizer_options(parser_.group("Optimiser"), optimizer_);
-    parser_.flag("--json", json_, "one JSON object instead of text");
-    parser_.flag("--quiet", quiet_, "no progress");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
+    parser_.flag("--quiet", quiet_, "no progress on stderr");
     parser_.footer(
         "Examples:\n"
         "  poet solve --model linear --platform m0 --ram-budget 24KiB --plan-out my.plan\n"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The plan that firmware is made of: read, checked, chosen among several.
+// Reading, checking and choosing the plan of a firmware.
 
 #include <optional>
 #include <string>
@@ -19,18 +19,18 @@ struct PlanForBoard {
   firmware::Program program;
 };
 
-/// The plans of a file that the verifier accepts, from the largest RAM budget to the smallest; with `ram` the
-/// largest within it alone. Throws InputError.
+/// Reads and verifies the plans of a file, from the largest RAM budget to the smallest; with `ram` only the
+/// largest within it. Throws InputError.
 [[nodiscard]] std::vector<PlanFile> checked_plans(const std::string& name, std::optional<Bytes> ram);
 
-/// The first that fits the board, and what it takes of it; its updates have these settings. Throws InputError
-/// for settings that they cannot have, and with the reason why the last plan does not fit.
+/// Returns the first plan that fits the board, with its memory use, its updates with these settings. Throws
+/// InputError for invalid settings, or with the reason why the last plan does not fit.
 [[nodiscard]] PlanForBoard plan_for_board(std::vector<PlanFile> plans,
                                           const firmware::OptimizerSettings& optimizer,
                                           const firmware::Board& board,
                                           std::vector<firmware::Memory>& memory);
 
-/// The one that the card's image was made for, with the settings that the image names. Throws InputError.
+/// Returns the plan that the card image was made for, with the image's settings. Throws InputError.
 [[nodiscard]] PlanForBoard plan_of_card(std::vector<PlanFile> plans, const std::string& card);
 
 }  // namespace poet::cli

@@ -66,23 +66,22 @@ Judged judged(const Method& method, const MethodRequest& request, const Report& 
 class Compare final : public Command {
  public:
   explicit Compare(CommandLine& program)
-      : Command(program.command("compare", "every published method on one network, device and budget")) {
+      : Command(program.command("compare", "compare published methods on one network, device and budget")) {
     add_input_options(parser_, options_.input);
     add_limit_options(parser_, options_.limits);
-    add_effort_options(parser_, options_.solver, "of each method on this machine (default 30s)");
-    parser_.option("--methods", methods_, "these only, in this order (default: all)", "NAME,...");
-    parser_.flag("--list", list_, "list the methods with their sources, and do nothing else");
+    add_effort_options(parser_, options_.solver, "time limit of each method (default 30s)");
+    parser_.option("--methods", methods_, "run only these methods, in this order (default: all)", "NAME,...");
+    parser_.flag("--list", list_, "list the methods with their sources and exit");
     const Parser output = parser_.group("Output");
-    output.option("-o,--output", page_, "draw a page as well: a chart, the table, and every method's plan",
+    output.option("-o,--output", page_, "also write a page: a chart, the table, and every method's plan",
                   "FILE.html");
-    output.option("--csv", csv_, "write the table as CSV as well", "FILE");
-    output.flag("--json", json_, "one JSON object instead of text");
+    output.option("--csv", csv_, "also write the table as CSV", "FILE");
+    output.flag("--json", json_, "print one JSON object instead of text");
     parser_.footer(
-        "Every plan is replayed by the verifier under the same rules. Methods that know no budget or no "
-        "deadline\nare judged by what their plans need.\n"
-        "Example:\n"
-        "  poet compare --model resnet18_cifar --platform a72 --ram-budget 56MB -o methods.html\n"
-        "\nExit code: 0 a method's plan holds the limits, 1 none does, 2 bad input, 3 internal error.");
+        "Every plan is replayed by the verifier under the same rules. Methods that take no budget or no "
+        "deadline\nare judged by what their plans need.\nExample:\n  poet compare --model resnet18_cifar "
+        "--platform a72 --ram-budget 56MB -o methods.html\n\nExit code: 0 a method's plan meets the limits, "
+        "1 none does, 2 bad input, 3 internal error.");
   }
 
   int run() override {

@@ -52,7 +52,7 @@ std::string comparison_page(const Comparison& comparison) {
   head.version = version();
   head.written = minute_text(std::time(nullptr));
   head.csv_name = "compare.csv";
-  if (comparison.interrupted) head.notes.emplace_back("Interrupted: methods that are missing were not run.");
+  if (comparison.interrupted) head.notes.emplace_back("Interrupted: the missing methods were not run.");
   for (const Comparison::Row& row : comparison.rows)
     head.methods.push_back({std::string(row.method->name), style_of(*row.method)});
   StudyPage page(std::move(head));

@@ -6,7 +6,7 @@
 
 namespace poet::cli {
 
-/// The page of a comparison, with every method's plan. Throws InputError.
+/// Returns the page of a comparison, with every method's plan. Throws InputError.
 [[nodiscard]] std::string comparison_page(const Comparison& comparison);
 
 }  // namespace poet::cli

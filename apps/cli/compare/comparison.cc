@@ -161,7 +161,7 @@ std::string comparison_text(const Comparison& comparison) {
                                                            format_joules(keep_all.energy, 6)));
   }
   if (!comparison.posed.ram_note.empty()) text += answer_line("Note", comparison.posed.ram_note);
-  if (comparison.interrupted) text += "Interrupted: methods that are missing were not run.\n";
+  if (comparison.interrupted) text += "Interrupted: the missing methods were not run.\n";
   return text;
 }
 

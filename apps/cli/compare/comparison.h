@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of `poet compare`, as text, JSON and CSV.
+// The results of `poet compare` as text, JSON and CSV.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -19,10 +19,10 @@ struct Comparison {
   Solved posed;  // without a result
   std::vector<Row> rows;
   bool interrupted = false;
-  std::string way_out;  // a command that has a plan, where no method has
+  std::string way_out;  // a command that finds a plan, if no method does
 };
 
-/// Whether some method's plan is within the limits.
+/// Whether any method's plan is within the limits.
 [[nodiscard]] bool any_holds(const Comparison& comparison);
 
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);

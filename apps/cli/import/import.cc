@@ -26,23 +26,25 @@ namespace {
 class Import final : public Command {
  public:
   explicit Import(CommandLine& program)
-      : Command(program.command("import", "show what an ONNX file holds, or make an instance of it")) {
-    parser_.option("FILE.onnx", file_, "the model", "").required();
+      : Command(program.command("import", "inspect an ONNX file, or convert it to an instance")) {
+    parser_.option("FILE.onnx", file_, "ONNX file to read", "").required();
     parser_.option("--batch-size", options_.batch_size,
-                   "samples per training step (default: the file's, or 1)", "N");
+                   "samples per training step (default: the file's batch size, or 1)", "N");
     add_onnx_options(parser_, options_);
     parser_.option("-o,--instance-out", out_,
-                   "write the training step with its costs, for --instance; needs --platform", "FILE.json");
-    parser_.option("--platform", options_.platform, "the device for -o: a name (poet devices) or a profile",
-                   "DEVICE|FILE.json");
-    parser_.option("--optimizer", options_.optimizer, "for -o: sgd (default), momentum, adam or adamw",
-                   "sgd|momentum|adam|adamw");
-    parser_.option("--trainable", options_.trainable, "for -o: train these parameters only", "PATTERN");
+                   "write the training step with its costs as an instance file; needs --platform",
+                   "FILE.json");
+    parser_.option("--platform", options_.platform,
+                   "-o only: device, a name (poet devices lists them) or a profile file", "DEVICE|FILE.json");
+    parser_.option("--optimizer", options_.optimizer,
+                   "-o only: optimizer: sgd (default), momentum, adam or adamw", "sgd|momentum|adam|adamw");
+    parser_.option("--trainable", options_.trainable, "-o only: train only parameters whose names match",
+                   "PATTERN");
     parser_.option("--op-limit", op_limit_,
-                   "refuse files whose training step has more ops, as servers do (default: no limit)", "N");
-    parser_.flag("--operators", every_op_, "list every operator with its shapes, not only the sums by kind");
-    parser_.flag("--parameters", every_parameter_, "list what stays in RAM across steps, by name");
-    parser_.flag("--json", json_, "one JSON object instead of text");
+                   "reject files whose training step has more ops (default: no limit)", "N");
+    parser_.flag("--operators", every_op_, "list every operator with its shapes, not only totals by kind");
+    parser_.flag("--parameters", every_parameter_, "list the values that stay in RAM between steps, by name");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
   }
 
   int run() override {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What poet import says of a model.
+// The report of poet import.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -13,13 +13,13 @@
 
 namespace poet::cli {
 
-/// Of one forward op, or of several together.
+/// Figures of one or several forward ops.
 struct Sum {
   std::int64_t ops = 0;
   std::int64_t parameters = 0;  // of shared ones, those that it is the first to read
   Flops flops{};
-  Bytes written{};  // values that it makes
-  Bytes saved{};    // those of them that the backward pass reads
+  Bytes written{};  // values that it writes
+  Bytes saved{};    // values that the backward pass reads
 };
 
 struct OpRow {
@@ -29,7 +29,7 @@ struct OpRow {
 
 struct Contents {
   std::vector<OpRow> ops;
-  std::vector<std::pair<std::string, Sum>> kinds;  // in the order in which the graph has them first
+  std::vector<std::pair<std::string, Sum>> kinds;  // in order of first occurrence
   Sum total;
   std::int64_t macs = 0;
 };

@@ -19,15 +19,18 @@ namespace {
 class Weights final : public Command {
  public:
   explicit Weights(CommandLine& program)
-      : Command(program.command("weights", "convert weights: an ONNX file's to safetensors, or into one")) {
-    parser_.option("FILE", from_, "weights: an ONNX file, or safetensors (a checkpoint is one)", "")
+      : Command(program.command("weights",
+                                "convert weights from an ONNX file to safetensors, or into an ONNX file")) {
+    parser_.option("FILE", from_, "weights: an ONNX file or safetensors (such as a checkpoint)", "")
         .required();
-    parser_.option("-o,--out", out_, "what to write: .safetensors, or .onnx of safetensors",
+    parser_.option("-o,--out", out_, "output file: .safetensors, or, from safetensors, .onnx",
                    "FILE.safetensors|FILE.onnx");
-    parser_.option("--onnx", onnx_, "the network that safetensors go into: all but its weights stays",
+    parser_.option("--onnx", onnx_, "ONNX file whose weights are replaced; the rest of it is unchanged",
                    "FILE.onnx");
-    parser_.option("--model", model_, "or a built-in network (poet models lists them)", "NAME");
-    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.option("--model", model_,
+                   "built-in network that the weights are for (poet models lists them); instead of --onnx",
+                   "NAME");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
     parser_.footer(
         "Examples:\n"
         "  poet weights net.onnx -o net.safetensors\n"

@@ -118,8 +118,8 @@ class Devices final : public Command {
   explicit Devices(CommandLine& program)
       : Command(program.command("devices",
                                 "list the device profiles, or show one with the origin of every number")) {
-    parser_.option("DEVICE", name_, "a name, or a profile (FILE.json)", "");
-    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.option("DEVICE", name_, "device: a name or a profile (FILE.json)", "");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
   }
 
   int run() override {

@@ -118,7 +118,7 @@ std::string models_text(const std::vector<ModelRow>& models) {
 class Models final : public Command {
  public:
   explicit Models(CommandLine& program) : Command(program.command("models", "list the built-in networks")) {
-    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
   }
 
   int run() override {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A figure's curves as data: for the page that draws them, and for whoever draws them anew.
+// A figure's curves as data, for pages and other plots.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -12,8 +12,7 @@ namespace poet::cli {
 /// As data/report/reproduction.js draws them.
 [[nodiscard]] nlohmann::ordered_json curves_json(const CurvePanels& panels);
 
-/// A line per point: panel, curve, x, y; the latter two called as the axes are. Numbers read back to the same
-/// double.
+/// Returns CSV with a line per point: panel, curve, x, y (named as the axes). Numbers round-trip.
 [[nodiscard]] std::string curves_csv(const CurvePanels& panels);
 
 }  // namespace poet::cli

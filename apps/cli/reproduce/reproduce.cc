@@ -60,14 +60,14 @@ std::string points_text(const std::vector<SweepResult>& results) {
 class Reproduce final : public Command {
  public:
   explicit Reproduce(CommandLine& program)
-      : Command(program.command("reproduce",
-                                "the paper's evaluation: every figure and table, next to its numbers")) {
-    parser_.option("-o,--output", folder_, "the folder for report, figures and results; made if need be",
+      : Command(program.command(
+            "reproduce", "reproduce the paper's evaluation: every figure and table, next to its numbers")) {
+    parser_.option("-o,--output", folder_, "folder for report, figures and results; created if missing",
                    "DIR");
-    parser_.flag("--quick", quick_, "a few points of each figure only (about 3 minutes)");
+    parser_.flag("--quick", quick_, "only a few points of each figure (about 3 minutes)");
     parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
                    "N");
-    parser_.flag("--retry", retry_, "run points again that failed");
+    parser_.flag("--retry", retry_, "rerun failed points");
     parser_.flag("--quiet", quiet_, "no progress on stderr");
     parser_.footer(
         "Writes DIR/report.html, the figures as CSV, SVG and PNG (with gnuplot), results.csv, "
@@ -85,8 +85,8 @@ class Reproduce final : public Command {
     std::optional<SweepOutcome> outcome = run_sweep(settings, [&] { return points_of(studies); });
     if (!outcome) return kAnswer;
     if (points_left(*outcome) > 0) {
-      print_answer(
-          fmt::format("Interrupted; the same command goes on ({} points left).\n", points_left(*outcome)));
+      print_answer(fmt::format("Interrupted; rerun the same command to continue ({} points left).\n",
+                               points_left(*outcome)));
       return kNoAnswer;
     }
     const std::vector<SweepResult> results = results_of(*outcome);
@@ -110,7 +110,7 @@ class Reproduce final : public Command {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder))
-      throw InputError("-o", fmt::format("\"{}\" is not a folder and cannot be made one", folder.string()));
+      throw InputError("-o", fmt::format("\"{}\" is not a folder and cannot be created", folder.string()));
   }
 
   static void draw(const std::vector<Section>& report, const fs::path& folder) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Weights in and out of a run: from ONNX files and into them.
+// Import of weights from ONNX files and export to them.
 
 #include <filesystem>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace poet::cli {
 
-/// The ONNX file that weights come from: --weights where it is one; without --weights `network`,
-/// the file that the graph came from. None for a run that is resumed: its checkpoint has them.
+/// Returns the ONNX file to read weights from: --weights if it is one; without --weights `network`, the
+/// graph's file. nullopt for resumed runs, whose checkpoint has them.
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
                                                      const std::optional<OnnxNetwork>& network);
 
@@ -31,11 +31,11 @@ class OnnxWeightsApart {
  public:
   OnnxWeightsApart(const Graph& graph, const OnnxNetwork& network);
 
-  /// To be asked for each persistent value in order.
+  /// Returns a source that must be asked for the persistent values in order.
   [[nodiscard]] runtime::WeightSource source();
 
  private:
-  IdVector<ValueId, Value> values_;  // a copy: the graph moves on
+  IdVector<ValueId, Value> values_;  // a copy, as the graph is moved
   Forked reader_;
 };
 

@@ -41,19 +41,21 @@ class Run final : public Command {
  public:
   explicit Run(CommandLine& program)
       : Command(
-            program.command("run", "train a network here, under the RAM cap of a plan, with real paging")) {
-    parser_.option("PLAN", plan_,
-                   "a plan file (poet solve --plan-out); else what to solve first, as for solve", "");
+            program.command("run", "train a network on this machine within a plan's RAM, with real paging")) {
+    parser_.option(
+        "PLAN", plan_,
+        "plan file (poet solve --plan-out); without one, the options of solve say what to solve first", "");
     add_problem_options(parser_, problem_);
     parser_.describe("--ram-budget", kRamBudgetsHelp);
-    parser_.describe(
-        "--steps", "training steps to have done at the end (default 100); also what --total-deadline is for");
+    parser_.describe("--steps",
+                     "total number of training steps (default 100); --total-deadline covers as many");
     add_run_options(parser_, training_);
     add_machine_options(parser_, machine_);
     const Parser output = parser_.group("Output");
-    output.option("--plan-out", plan_out_, "write the plan that was solved for", "FILE");
+    output.option("--plan-out", plan_out_, "write the plan that was found", "FILE");
     output.option("--onnx-out", onnx_out_,
-                  "write the trained network; of a plan for an ONNX file, --onnx names that file", "FILE");
+                  "write the trained network as ONNX; for the plan of an ONNX file, --onnx names that file",
+                  "FILE");
     add_run_output_options(parser_, output_);
     parser_.footer(
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
@@ -71,7 +73,7 @@ class Run final : public Command {
       throw InputError("PLAN", "is missing, or --model, --onnx or --instance to solve for");
     if (plan_ && solves)
       throw InputError(problem_.input.model ? "--model" : "--instance",
-                       "is for solving; the plan that is given has been solved for");
+                       "is for solving; the given plan has already been solved for");
     RunOptions typed = training_;
     typed.steps = problem_.limits.steps;
     const RunChoice choice = read_run_options(typed, machine_);
@@ -213,7 +215,7 @@ class Run final : public Command {
     for (const char* group : {"What to schedule", "Limits", "Solving"})
       for (const std::string& name : parser_.group(group).given())
         if (!welcome.contains(name))
-          throw InputError(name, "is for solving; the plan that is given has been solved for");
+          throw InputError(name, "is for solving; the given plan has already been solved for");
     check_onnx_options(problem_.input);
   }
 

@@ -37,34 +37,35 @@ fs::path usual_data() {
 class Serve final : public Command {
  public:
   explicit Serve(CommandLine& program)
-      : Command(program.command("serve",
-                                "a server that solves, keeps and shares plans, with a page to decide with")) {
-    parser_.option("--listen", listen_, "where (default 127.0.0.1:8080); port 0: any that is free",
-                   "ADDRESS:PORT");
-    parser_.option("--data", data_,
-                   "the folder for jobs, plans and uploads (default ~/.local/state/poet/server)", "DIR");
+      : Command(
+            program.command("serve", "run a server that solves problems and stores plans, with a web page")) {
+    parser_.option("--listen", listen_,
+                   "address to listen on (default 127.0.0.1:8080); port 0: any free port", "ADDRESS:PORT");
+    parser_.option("--data", data_, "folder for jobs, plans and uploads (default ~/.local/state/poet/server)",
+                   "DIR");
     parser_.option("--workers", workers_,
-                   "jobs at a time (default: one per core, at least 2); where there are several, one leaves "
-                   "sweeps to the others",
+                   "number of jobs run at once (default: one per core, at least 2); with several, one is "
+                   "reserved for jobs other than sweeps",
                    "N");
-    parser_.option("--token-file", tokens_,
-                   "who may call: a line NAME TOKEN each; needed for addresses that others reach", "FILE");
+    parser_.option(
+        "--token-file", tokens_,
+        "file of access tokens, one NAME TOKEN per line; required for addresses that other machines reach",
+        "FILE");
     const Parser limits = parser_.group("Limits");
-    limits.option("--time-limit", time_limit_, "the longest search that is taken on (default 10min)", "TIME");
-    limits.option("--solve-threads", threads_, "the most threads of one search (default 1)", "N");
+    limits.option("--time-limit", time_limit_, "maximum time limit of a job's search (default 10min)",
+                  "TIME");
+    limits.option("--solve-threads", threads_, "maximum threads of a job's search (default 1)", "N");
     limits.option("--memory-limit", memory_, "address space of a job's process (default 4GiB)", "BYTES");
-    limits.option("--upload-limit", uploads_, "of all uploads together (default 1GiB); of one, 64MiB at most",
-                  "BYTES");
+    limits.option("--upload-limit", uploads_,
+                  "total size of uploads (default 1GiB); a single one has at most 64MiB", "BYTES");
     limits.option("--queue-limit", queue_,
-                  "jobs that may be queued (default 1000), a fifth of them by one client", "N");
-    limits.option("--keep-days", keep_, "how long results are kept (default 30)", "N");
-    parser_.flag("--quiet", quiet_, "says nothing on stderr");
+                  "maximum number of queued jobs (default 1000), of which one client may have a fifth", "N");
+    limits.option("--keep-days", keep_, "days that results are kept (default 30)", "N");
+    parser_.flag("--quiet", quiet_, "print nothing on stderr");
     parser_.footer(
-        "Stop it with Ctrl-C or SIGTERM; jobs that were running go on when it is started again.\n"
-        "\nExamples:\n"
-        "  poet serve\n"
-        "  poet serve --listen 0.0.0.0:8080 --token-file tokens --data /var/lib/poet\n"
-        "\nExit code: 0 stopped, 2 bad input, 3 internal error. docs/server.md has the rest.");
+        "Ctrl-C or SIGTERM stops it; interrupted jobs resume when it is started again.\n\nExamples:\n  poet "
+        "serve\n  poet serve --listen 0.0.0.0:8080 --token-file tokens --data /var/lib/poet\n\nExit code: 0 "
+        "stopped, 2 bad input, 3 internal error. See docs/server.md for details.");
   }
 
 #ifdef POET_SERVER

@@ -35,7 +35,7 @@ CommandDescription help_command() {
   help.summary = "the help of a command";
   OptionDescription command;
   command.names = {"COMMAND"};
-  command.help = "a command (default: poet itself)";
+  command.help = "command to describe (default: poet itself)";
   command.argument = true;
   help.arguments.push_back(std::move(command));
   return help;
@@ -44,9 +44,10 @@ CommandDescription help_command() {
 class Completion final : public Command {
  public:
   explicit Completion(CommandLine& program)
-      : Command(program.command("completion", "the script by which a shell completes poet's command line")),
-        program_(program) {
-    parser_.option("SHELL", shell_, "whose", "bash|zsh|fish").required().one_of({"bash", "zsh", "fish"});
+      : Command(program.command("completion", "print a shell's completion script")), program_(program) {
+    parser_.option("SHELL", shell_, "shell to complete for", "bash|zsh|fish")
+        .required()
+        .one_of({"bash", "zsh", "fish"});
     parser_.footer(
         "Examples:\n"
         "  source <(poet completion bash)\n"
@@ -71,8 +72,9 @@ class Completion final : public Command {
 class Manual final : public Command {
  public:
   explicit Manual(CommandLine& program)
-      : Command(program.command("manual", "the manual page of poet, or of a command")), program_(program) {
-    parser_.option("COMMAND", command_, "a command (default: poet itself)", "");
+      : Command(program.command("manual", "print the manual page of poet or of a command")),
+        program_(program) {
+    parser_.option("COMMAND", command_, "command to describe (default: poet itself)", "");
     parser_.footer(
         "Examples:\n"
         "  poet manual solve | man -l -");

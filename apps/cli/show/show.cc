@@ -53,26 +53,29 @@ int text_width() { return std::min(terminal_width(stdout).value_or(100), 200); }
 class Show final : public Command {
  public:
   explicit Show(CommandLine& program)
-      : Command(program.command("show", "draw a plan: what is computed, moved and in RAM when")) {
+      : Command(program.command("show", "draw a plan: compute, transfers and RAM over time")) {
     parser_
-        .option("FILE", files_, "a plan or a schedule, as poet solve writes them; a page shows several", "")
+        .option("FILE", files_,
+                "plan or schedule file (poet solve writes both); several files go on one page", "")
         .required();
     parser_.option("-o", output_,
-                   "where to draw: a page (.html), a figure (.svg, .png, .pdf), a figure's "
-                   "gnuplot script (.gp) or what a page draws as data (.json); without, text",
+                   "output file: a page (.html), a figure (.svg, .png, .pdf), its gnuplot script (.gp) or "
+                   "the page's data (.json) (default: text on stdout)",
                    "FILE");
-    parser_.option("--ram-budget", ram_, "of a file of several plans the largest within this (default: all)",
+    parser_.option("--ram-budget", ram_,
+                   "of a file with several plans, use the largest within this budget (default: all plans)",
                    "BYTES");
-    parser_.flag("--text", text_, "text as well");
+    parser_.flag("--text", text_, "also print text");
     parser_
         .option("--axis", axis_,
-                "of figures and text: time, or step, where short ops are as wide as long ones", "time|step")
+                "horizontal axis of figures and text: time, or step, where all ops are equally wide",
+                "time|step")
         .one_of({"time", "step"});
     parser_
-        .option("--semantics", semantics_, "judge a schedule by other rules than its own",
+        .option("--semantics", semantics_, "check a schedule by these rules instead of its own",
                 "published|staged|device")
         .one_of({"published", "staged", "device"});
-    parser_.flag("--all", all_, "text: list everything that deviates from keeping all values");
+    parser_.flag("--all", all_, "in text, list every deviation from keeping all values");
     parser_.footer(
         "Exit code: 0 valid, 1 invalid (drawn as far as it goes), 2 unreadable or bad option, 3 internal "
         "error.");

@@ -67,11 +67,13 @@ std::string verdict_text(const std::string& name, const LoadedPlan& loaded) {
 class Verify final : public Command {
  public:
   explicit Verify(CommandLine& program)
-      : Command(program.command("verify", "replay a schedule or plan file by every rule")) {
-    parser_.option("FILE", file_, "what poet solve --schedule-out or --plan-out writes", "").required();
-    parser_.option("--ram-budget", ram_, "of a file of several plans the largest within this (default: all)",
+      : Command(program.command("verify", "replay a schedule or plan file and check every rule")) {
+    parser_.option("FILE", file_, "schedule or plan file (poet solve --schedule-out, --plan-out)", "")
+        .required();
+    parser_.option("--ram-budget", ram_,
+                   "of a file with several plans, use the largest within this budget (default: all plans)",
                    "BYTES");
-    parser_.flag("--json", json_, "one JSON object instead of text");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
     parser_.footer(
         "Exit code: 0 valid, 1 invalid (names the rule and the step), 2 unreadable, 3 internal error.");
   }

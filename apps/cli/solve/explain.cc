@@ -228,15 +228,17 @@ class Explain final : public Command {
   explicit Explain(CommandLine& program)
       : Command(program.command("explain", "solve, then say why each value is kept, paged or recomputed")) {
     add_problem_options(parser_, options_);
-    parser_.option("tensors", tensors_,
-                   "only these: tensors, or parts of them; why a parameter is in RAM or on storage",
-                   "TENSOR");
+    parser_.option(
+        "tensors", tensors_,
+        "explain only these tensors (or parts of them); for a parameter, why it is in RAM or on storage",
+        "TENSOR");
     const Parser output = parser_.group("Output");
-    output.option("--plan-out", plan_out_, "write the plan that this is about, as poet solve does", "FILE");
-    output.flag("--all", all_, "every value, those that are simply kept as well");
-    output.flag("--json", json_, "one JSON object instead of text; lists every value");
+    output.option("--plan-out", plan_out_, "write the explained plan, as poet solve does", "FILE");
+    output.flag("--all", all_, "list every value, including those that are simply kept");
+    output.flag("--json", json_, "print one JSON object instead of text; it lists every value");
     parser_.footer(
-        "Exit code: 0 an answer, 1 infeasible or unknown (with the way out), 2 bad input, 3 internal error.");
+        "Exit code: 0 an answer, 1 infeasible or unknown (with a suggestion), 2 bad input, 3 internal "
+        "error.");
   }
 
   int run() override {

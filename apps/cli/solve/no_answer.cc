@@ -40,21 +40,22 @@ std::string no_answer_text(const Solved& solved) {
   const Limits& limits = solved.request.limits;
   std::string out;
   if (solved.result.certificate.status == Status::unknown) {
-    out += status_line(fmt::format("unknown: {} after {} without a plan; that does not mean there is none",
-                                   solved.interrupted        ? "stopped by Ctrl-C"
-                                   : ran_out_of_time(solved) ? "time ran out"
-                                                             : "the search gave up",
-                                   format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
+    out +=
+        status_line(fmt::format("unknown: {} after {} without a plan, which does not mean that none exists",
+                                solved.interrupted        ? "stopped by Ctrl-C"
+                                : ran_out_of_time(solved) ? "time ran out"
+                                                          : "the search ended",
+                                format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
     if (explanation.on_time) out += answer_line("Why", why_not(solved));
   } else {
     out += status_line("infeasible: " + why_not(solved));
   }
-  std::string least = fmt::format("{} asked for; no schedule below {}", format_bytes(limits.ram_budget),
+  std::string least = fmt::format("{} requested; no schedule below {}", format_bytes(limits.ram_budget),
                                   format_bytes(solved.figures.floor.bytes()));
   if (graph.ops.contains(solved.figures.floor.op)) {
     least +=
-        fmt::format(", what {} needs ({}what it reads and writes{})", graph.ops[solved.figures.floor.op].name,
-                    counts_persistent(solved) ? "parameters, " : "",
+        fmt::format(", which {} needs ({}its operands and results{})",
+                    graph.ops[solved.figures.floor.op].name, counts_persistent(solved) ? "parameters, " : "",
                     solved.figures.floor.largest.workspace > Bytes(0) ? ", its workspace" : "");
   }
   if (explanation.proven_ram)
@@ -66,7 +67,7 @@ std::string no_answer_text(const Solved& solved) {
   out += answer_line("RAM", least + fmt::format("; keeping everything takes {}",
                                                 format_bytes(solved.figures.keep_all.peak_ram)));
   if (const std::string reason = uncut(solved); !reason.empty()) out += answer_line("Not split", reason);
-  std::string least_time = limits.deadline ? format_seconds(*limits.deadline) + " asked for" : "no deadline";
+  std::string least_time = limits.deadline ? format_seconds(*limits.deadline) + " requested" : "no deadline";
   least_time +=
       fmt::format("; the step without limits takes {}", format_seconds(solved.figures.keep_all.runtime));
   if (explanation.least_deadline && limits.ram_budget >= solved.figures.floor.bytes()) {
@@ -77,7 +78,7 @@ std::string no_answer_text(const Solved& solved) {
   if (!solved.result.outcome.solver.empty()) out += answer_line("Solver", solver_text(solved));
   bool first = true;
   for (const std::string& way : ways_out(solved)) {
-    out += answer_line(first ? "Way out" : "", (first ? "" : "or ") + way);
+    out += answer_line(first ? "Suggestion" : "", (first ? "" : "or ") + way);
     first = false;
   }
   return out;

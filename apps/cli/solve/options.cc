@@ -20,61 +20,56 @@ namespace poet::cli {
 void add_input_options(const Parser& parser, InputOptions& options) {
   const Parser group = parser.group("What to schedule");
   add_network_options(group, options);
-  group.option("--instance", options.instance, "or a graph with its costs, from a file", "FILE");
-  group.option("--platform", options.platform, "the device: a name (poet devices) or a profile",
+  group.option("--instance", options.instance, "instance file (graph with costs); instead of --model",
+               "FILE");
+  group.option("--platform", options.platform, "device: a name (poet devices lists them) or a profile file",
                "DEVICE|FILE.json");
   group.option("--persistent", options.persistent,
-               "auto (default): each parameter and optimiser state is in RAM from step to step or at home on "
-               "storage, whichever costs less energy; resident (default of compare): all are in RAM; "
-               "excluded: they live elsewhere, as "
-               "do the parameters' gradients",
+               "where parameters and optimiser state are kept between steps: auto (default): each in RAM or "
+               "on storage, whichever costs less energy; resident (default of compare): all in RAM; "
+               "excluded: outside the plan, like the parameters' gradients",
                "auto|resident|excluded");
-  group.option(
-      "--split", options.split,
-      "auto (default): operators in parts, where the RAM budget is small beside the largest operator; off: "
-      "as they are; or in parts of at most so many bytes: 32KiB",
-      "auto|off|BYTES");
+  group.option("--split", options.split,
+               "split operators into parts: auto (default): if the RAM budget is small relative to the "
+               "largest operator; off: never; BYTES: into parts of at most this size, as in 32KiB",
+               "auto|off|BYTES");
   group.option(
       "--semantics", options.semantics,
-      "device (default): RAM and time as the device has them; staged, published: the paper's rules, with "
-      "--model on its "
-      "published instance; staged is the default for an instance file without a device",
+      "rules for RAM and time: device (default): the device's; staged, published: the paper's, with --model "
+      "on its published instance; staged is the default for an instance file without a device",
       "device|staged|published");
 }
 
 void add_limit_options(const Parser& parser, LimitOptions& options) {
   const Parser group = parser.group("Limits");
-  group.option(
-      "--ram-budget", options.ram_budget,
-      "RAM for everything the step needs: 737719, 300KiB, 2MB; 50%, of what keeping everything takes; or "
-      "least, for which a plan is known (default: the device's RAM)",
-      "BYTES|PART%|least");
-  group.flag("--beyond-device-ram", options.beyond_device_ram,
-             "plan for a RAM budget above the device's RAM, which is refused without this");
-  group.option(
-      "--runtime-budget", options.runtime_budget,
-      "deadline as a multiple of the time the step takes without limits, as in 1.3 (default: no deadline)",
-      "FACTOR");
+  group.option("--ram-budget", options.ram_budget,
+               "RAM for everything the step needs: 737719, 300KiB, 2MB; 50%: of what keeping everything "
+               "takes; least: the smallest budget with a known plan (default: the device's RAM)",
+               "BYTES|PART%|least");
+  group.flag("--beyond-device-ram", options.beyond_device_ram, "accept a RAM budget above the device's RAM");
+  group.option("--runtime-budget", options.runtime_budget,
+               "deadline as a multiple of the step's time without limits, as in 1.3 (default: no deadline)",
+               "FACTOR");
   group.option("--deadline", options.deadline,
-               "or the deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds", "TIME");
-  group.option("--total-deadline", options.total_deadline, "or the deadline of --steps steps together",
+               "deadline of one step: 50ms, 2s, 1.5min; bare numbers are seconds (default: no deadline)",
                "TIME");
-  group.option("--steps", options.steps, "how many steps --total-deadline is for", "N");
+  group.option("--total-deadline", options.total_deadline,
+               "deadline of --steps steps together (default: no deadline)", "TIME");
+  group.option("--steps", options.steps, "number of steps that --total-deadline covers", "N");
   group.option("--max-bytes-written", options.max_bytes_written,
-               "wear: at most so many bytes written to storage per step (default: no limit)", "BYTES");
+               "limit on the bytes written to storage per step, against wear (default: no limit)", "BYTES");
 }
 
 void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit) {
   const Parser group = parser.group("Solving");
-  group.option(
-      "--gap", options.gap,
-      "stop when the gap is proven to be at most this part of the overhead, the energy above the step "
-      "without limits (default 1%; a MIP's gap is relative to the whole energy)",
-      "PART");
+  group.option("--gap", options.gap,
+               "stop when the gap to the lower bound is at most this fraction of the overhead, the energy "
+               "above the step without limits (default 1%; a MIP's gap is relative to the total energy)",
+               "PART");
   group.option("--time-limit", options.time_limit, time_limit, "TIME");
   group.option("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
   group.option("--op-limit", options.op_limit,
-               "refuse networks whose training step has more ops, as servers do (default: no limit)", "N");
+               "reject networks whose training step has more ops (default: no limit)", "N");
   group.flag("--quiet", options.quiet, "no progress on stderr");
 }
 
@@ -83,39 +78,37 @@ namespace {
 void add_solver_options(const Parser& parser, SolverOptions& options) {
   const Parser group = parser.group("Solving");
   group.flag("--no-paging", options.no_paging,
-             "recompute only; implies --persistent resident --split off where they are not given");
-  group.flag("--no-remat", options.no_remat, "page only");
+             "recompute only, never page; implies --persistent resident --split off unless they are given");
+  group.flag("--no-remat", options.no_remat, "page only, never recompute");
   group
-      .option(
-          "--order", options.order,
-          "of the ops: given (default), the network's; best: also one of less RAM, which takes a quarter of "
-          "the time, and the better plan of the two; its bound holds for every order",
-          "given|best")
+      .option("--order", options.order,
+              "order of the ops: given (default): the network's; best: spend a quarter of the time on an "
+              "order of less RAM and return the better of the two plans; the bound holds for every order",
+              "given|best")
       .one_of({"given", "best"});
   add_effort_options(parser, options,
-                     "of the solver on this machine (default 2min); without an answer as much again, some 5 "
-                     "s at most, to try what would help");
+                     "time limit of the solver (default 2min); without a plan, up to as much again, at most "
+                     "about 5 s, is spent on testing suggestions");
   group
       .option("--solver", options.solver,
-              "who searches: cbc (default), highs where the build has it, or file: any program, through the "
-              "files below; file implies --persistent resident --split off where they are not given",
+              "MIP solver: cbc (default), highs if the build has it, or file: any program, with --mps and "
+              "--solution or --solver-command; file implies --persistent resident --split off unless they "
+              "are given",
               "cbc|highs|file")
       .one_of({"cbc", "highs", "file"});
-  group.option("--mps", options.mps, "with --solver file: write the model here", "FILE.mps");
+  group.option("--mps", options.mps, "--solver file only: write the model to this file", "FILE.mps");
   group.option("--solution", options.solution,
-               "with --solver file: read the answer to the model in --mps from here", "FILE");
-  group.option(
-      "--solver-command", options.solver_command,
-      "with --solver file: run this on the model instead, as in \"cbc {mps} sec {seconds} solve solution "
-      "{solution}\"",
-      "COMMAND");
-  group.option(
-      "--progress-out", options.progress_out,
-      "write what the search has found so far here, a line of JSON each time, for other programs to follow",
-      "FILE");
+               "--solver file only: read the solution of the model in --mps from this file", "FILE");
+  group.option("--solver-command", options.solver_command,
+               "--solver file only: command that solves the model, instead of --mps and --solution, as in "
+               "\"cbc {mps} sec {seconds} solve solution {solution}\"",
+               "COMMAND");
+  group.option("--progress-out", options.progress_out,
+               "append the search's progress to this file, one JSON object per line", "FILE");
   group
       .option("--formulation", options.formulation,
-              "tight (default), or published: the paper's Algorithm 1, with --semantics published",
+              "MIP formulation: tight (default), or published: the paper's Algorithm 1, with --semantics "
+              "published",
               "tight|published")
       .one_of({"tight", "published"});
 }
@@ -144,7 +137,8 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
   if (!options.mps && !options.solver_command)
     throw InputError("--solver", "file needs --mps FILE.mps to write the model to, or --solver-command");
   if (options.solution && (!options.mps || options.solver_command))
-    throw InputError("--solution", "is the answer to the model in --mps, and excludes --solver-command");
+    throw InputError("--solution",
+                     "is the answer to the model in --mps, and cannot be combined with --solver-command");
   if (options.formulation && *options.formulation == "published")
     throw InputError("--solver", "file writes the tight formulation, not --formulation published");
   if (options.mps) check_writable("--mps", *options.mps);
@@ -173,8 +167,8 @@ void add_problem_options(const Parser& parser, ProblemOptions& options) {
   add_limit_options(parser, options.limits);
   parser.group("Limits").option(
       "--on-time", options.limits.on_time,
-      "with a deadline: the share of steps that are to end by it although times vary, as in 95%; for devices "
-      "whose profile says how they do (poet profile measures that); default: the median step is to",
+      "share of steps that must meet the deadline although times vary, as in 95%; for device profiles that "
+      "say how times vary (poet profile measures it) (default: the median step)",
       "PART");
   add_solver_options(parser, options.solver);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
-// What a person sees on stderr while the solver works: one live line on a terminal, plain lines anywhere
-// else.
+// Progress of the solver on stderr: one live line on a terminal, plain lines elsewhere.
 
 #include <condition_variable>
 #include <cstdio>

@@ -6,13 +6,13 @@
 
 namespace poet::cli {
 
-/// The status of an answer and what is proven of it.
+/// Returns the status of an answer and its proven bounds.
 [[nodiscard]] std::string proof_text(const Solved& solved);
 
-/// How much less energy a better plan could need, of the overhead and of the energy: "1.2% (0.03%)".
+/// Returns the possible saving of a better plan, relative to overhead and energy: "1.2% (0.03%)".
 [[nodiscard]] std::string gap_cell(const Solved& solved);
 
-/// Who searched, and for how long.
+/// Returns the solver and its time.
 [[nodiscard]] std::string solver_text(const Solved& solved);
 
 }  // namespace poet::cli

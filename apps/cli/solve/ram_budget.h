@@ -1,6 +1,6 @@
 #pragma once
 
-// What --ram-budget says besides bytes: nothing, a percentage, "least", several.
+// Parsing of --ram-budget: a default, bytes, a percentage, "least", or several budgets.
 
 #include <vector>
 
@@ -11,11 +11,11 @@ namespace poet::cli {
 
 /// Of --ram-budget, where it may name several.
 inline constexpr const char* kRamBudgetsHelp =
-    "RAM for everything the step needs: 737719, 300KiB, 2MB; 50%, of what keeping everything takes; or "
-    "least, "
-    "for which a plan is known (default: the device's RAM); 100MB,60MB: a plan for each, in one file";
+    "RAM for everything the step needs: 737719, 300KiB, 2MB; 50%: of what keeping everything takes; least: "
+    "the smallest budget with a known plan (default: the device's RAM); 100MB,60MB: a plan for each, in one "
+    "file";
 
-/// The budgets that --ram-budget names, in that order. None where it is not there. Throws InputError.
+/// Returns the budgets of --ram-budget in order; empty if not given. Throws InputError.
 [[nodiscard]] std::vector<RamBudget> ram_budgets(const LimitOptions& limits);
 
 /// The same in bytes, one at least: percentages are of the peak with everything kept, before the graph is

@@ -24,7 +24,7 @@ struct ScheduleOut {
 [[nodiscard]] ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& options,
                                             const std::string& file);
 
-/// A line for the summary.
+/// Returns a line for the summary.
 [[nodiscard]] std::string to_text(const ScheduleOut& written);
 [[nodiscard]] nlohmann::ordered_json to_json(const ScheduleOut& written);
 

@@ -30,15 +30,16 @@ class Solve final : public Command {
     parser_.describe("--ram-budget", kRamBudgetsHelp);
     const Parser output = parser_.group("Output");
     output.option("--schedule-out", schedule_out_,
-                  "write the schedule, for poet verify, in stages (Checkmate form); of an answer that has "
-                  "none, as it pages between ops or pages parameters, the best that is found in stages",
+                  "write the schedule in staged (Checkmate) form, for poet verify; if the answer has none, "
+                  "as it pages between ops or pages parameters, the best staged schedule found",
                   "FILE.json");
     output.option("--plan-out", plan_out_,
-                  "write the plan with its addresses, for poet show and devices; JSON if so named", "FILE");
-    output.option("--image-out", image_out_, "write what a device needs of the plan: schedule and addresses",
+                  "write the plan with its addresses, for poet show and devices; as JSON if named .json",
                   "FILE");
-    output.flag("--json", json_, "one JSON object instead of text");
-    output.flag("--check", check_, "read the input and hold it against --op-limit, and solve nothing");
+    output.option("--image-out", image_out_,
+                  "write the part of the plan that a device needs: schedule and addresses", "FILE");
+    output.flag("--json", json_, "print one JSON object instead of text");
+    output.flag("--check", check_, "check the input and --op-limit without solving");
     parser_.footer(
         "Examples:\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "

@@ -18,17 +18,17 @@
 
 namespace poet::cli {
 
-/// Where there is no answer: other limits and ways to pose the problem, for each of which a plan was found.
+/// Suggestions if there is no plan: other limits and problem options, each with a plan that was found.
 struct WaysOut {
-  std::optional<Bytes> ram;  // all else as it was given, here and below
+  std::optional<Bytes> ram;  // all other options unchanged, here and below
   std::optional<Seconds> deadline;
   std::optional<double> on_time;
-  bool any_deadline = false;                      // a plan without a deadline, but with no certain one
+  bool any_deadline = false;                      // a plan exists without a deadline, but for no known one
   std::optional<std::pair<Bytes, Seconds>> both;  // RAM and deadline of the step without limits
   std::optional<Bytes> max_bytes_written;
   std::string split;  // "off" or bytes: what has to be typed with these four, as they were tried with it
   std::optional<std::int64_t> batch_size;
-  std::vector<std::string> others;  // as the user is to be told
+  std::vector<std::string> others;  // as texts
 };
 
 struct Solved : Answer {
@@ -40,10 +40,10 @@ struct Solved : Answer {
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
 
-/// Whether parameters and optimiser state, or some of them, are in RAM from step to step.
+/// Whether any parameters or optimiser state stay in RAM between steps.
 [[nodiscard]] bool counts_persistent(const Solved& solved);
 
-/// Whether no plan keeps the RAM budget, whatever the deadline, and the other way round.
+/// Whether no plan meets the RAM budget with any deadline; whether none meets the deadline with any RAM.
 [[nodiscard]] bool ram_hopeless(const Solved& solved);
 [[nodiscard]] bool deadline_hopeless(const Solved& solved);
 
@@ -51,16 +51,16 @@ struct Solved : Answer {
 /// plan with addresses.
 [[nodiscard]] bool knows_a_little_more_ram(const Solved& solved);
 
-/// Whether the search was ended by its time limit, and not by itself.
+/// Whether the search ended by its time limit.
 [[nodiscard]] bool ran_out_of_time(const Solved& solved);
 
 /// kAnswer or kNoAnswer.
 [[nodiscard]] int exit_code(const Solved& solved);
 
-/// What is to be changed or checked about an instance before anything is derived from it; may be empty.
+/// Changes or checks an instance before it is used; may be empty.
 using Adjustment = std::function<void(Instance& instance, Semantics semantics)>;
 
-/// Another way to pose the problem, and what the user is to do for it.
+/// Another form of the problem, and its options.
 struct Alternative {
   std::string way;
   Adjustment adjust;
@@ -68,7 +68,7 @@ struct Alternative {
 
 struct Solving {
   bool synchronous = true;   // also plans that are no staged schedules
-  bool look_further = true;  // without an answer, for ways out
+  bool look_further = true;  // search for suggestions if there is no plan
   bool parts_fixed = false;  // with other limits the graph comes in the same parts
   Adjustment adjust;
   std::vector<Alternative> alternatives;  // tried where the RAM is too little for any plan
@@ -86,7 +86,7 @@ struct Solving {
 /// is posed and not solved yet. Throws InputError.
 [[nodiscard]] Solved with_budget(const Solved& other, const ProblemOptions& options);
 
-/// solve_problem() of what is posed already.
+/// As solve_problem(), for a posed problem.
 [[nodiscard]] Solved solve_posed(Solved posed, const ProblemOptions& options, const Solving& how = {});
 
 /// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, for 5

@@ -73,7 +73,8 @@ std::string rules(const Solved& solved, const std::string& persistent) {
   if (solved.workload.part)
     text += fmt::format("; operators in parts of {}", format_bytes(*solved.workload.part));
   if (solved.workload.persistent_excluded)
-    return text + "; parameters, their gradients and optimiser state live elsewhere (--persistent excluded)";
+    return text +
+           "; parameters, their gradients and optimiser state are outside the plan (--persistent excluded)";
   return text + persistent;
 }
 
@@ -89,7 +90,7 @@ std::vector<std::string> next_step(const Solved& solved) {
   if (!outcome.next_step.empty()) return {with_option_names(outcome.next_step)};
   if (options.solver != Solver::file || options.file.mps.empty() || !options.file.solution.empty()) return {};
   if (solved.interrupted || !options.file.command.empty()) return {};
-  return {"nothing was left to solve; no model was written"};
+  return {"no model was written: nothing is left to solve"};
 }
 
 }  // namespace

@@ -6,13 +6,14 @@
 
 namespace poet::cli {
 
-/// What was scheduled: network, device, rules. Lines of the same two columns as summary().
+/// Returns the lines on network, device and rules.
 [[nodiscard]] std::string subject_text(const Solved& solved);
 
 /// The same of several plans for one network: without what is one plan's own.
 [[nodiscard]] std::string subject_of_several_text(const Solved& one);
 
-/// The whole answer of `poet solve` for people: some 15 aligned lines, or why there is none and the way out.
+/// Returns the answer of `poet solve` as about 15 aligned lines, or the reason why there is none and
+/// suggestions.
 [[nodiscard]] std::string summary_text(const Solved& solved);
 
 }  // namespace poet::cli

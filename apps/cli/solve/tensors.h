@@ -1,6 +1,6 @@
 #pragma once
 
-// poet explain TENSOR: what becomes of one tensor, whole or in parts.
+// poet explain TENSOR: the decisions on one tensor, whole or in parts.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,7 +15,7 @@ namespace poet::cli {
 /// a name that the graph does not have. O(values).
 [[nodiscard]] std::vector<ValueId> values_named(const Graph& graph, const std::string& name);
 
-/// Throws InputError for names that the graph does not have, with some that it has.
+/// Throws InputError for unknown names, listing some known ones.
 void check_names(const Graph& graph, const std::vector<std::string>& names);
 
 /// Of parameters and optimiser state among `values`: which live on storage, what their transfers cost, and

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where there is no plan: what else could be changed, each change tried by solving the problem so.
+// Search for suggestions if there is no plan: each is tested by solving the changed problem.
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ struct OtherBatch {
   std::function<Solved()> pose;
 };
 
-/// What find_ways_out() may use of the problem.
+/// The variations of the problem that find_ways_out() may try.
 struct Elsewhere {
   std::vector<OtherWay> ways;
   std::vector<OtherBatch> batches;      // the largest first; the first with a plan is taken

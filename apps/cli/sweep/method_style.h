@@ -5,7 +5,7 @@
 
 namespace poet::cli {
 
-/// A colour per family of methods; dashed: its variants. Numbers are gnuplot's point types.
+/// Returns a colour per family of methods, dashed for variants, and gnuplot's point type.
 [[nodiscard]] CurveStyle style_of(const Method& method);
 
 }  // namespace poet::cli

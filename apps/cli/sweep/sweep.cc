@@ -22,30 +22,31 @@ namespace {
 class Sweep final : public Command {
  public:
   explicit Sweep(CommandLine& program)
-      : Command(
-            program.command("sweep", "run methods over networks, devices and limits, into a results store")) {
-    parser_.option("SPEC.json", spec_, "what to run: a JSON file (docs/formats.md, Sweep)", "").required();
+      : Command(program.command("sweep",
+                                "run methods over networks, devices and limits, and store the results")) {
+    parser_.option("SPEC.json", spec_, "sweep specification: a JSON file (docs/formats.md, Sweep)", "")
+        .required();
     parser_
-        .option("--store", store_, "the results store, made if need be; what is in it is not run again",
+        .option("--store", store_, "results store, created if missing; points that it has are not rerun",
                 "FILE.sqlite")
         .required();
-    parser_.option("--csv", csv_, "write all points of the spec, with those on Pareto curves marked",
+    parser_.option("--csv", csv_,
+                   "write all points of the specification as CSV, with those on Pareto curves marked",
                    "FILE.csv");
     parser_.option("-o,--output", page_,
-                   "draw a page: curves of every network and device, the table, and the plans behind the "
-                   "points, which the store then keeps",
+                   "write a page with the curves of every network and device, the table, and the points' "
+                   "plans, which the store then keeps",
                    "FILE.html");
-    parser_.flag("--plans", plans_,
-                 "keep the plans in the store; points that are there without theirs are run again");
+    parser_.flag("--plans", plans_, "keep plans in the store; points stored without a plan are rerun");
     parser_.option("--jobs", jobs_, "worker processes (default: one per core; with mpirun the ranks work)",
                    "N");
     parser_.option("--op-limit", op_limit_,
-                   "points whose training step has more ops fail, as on servers (default: no limit)", "N");
-    parser_.flag("--retry", retry_, "run points again that failed");
-    parser_.flag("--json", json_, "one JSON object instead of text");
+                   "points whose training step has more ops fail (default: no limit)", "N");
+    parser_.flag("--retry", retry_, "rerun failed points");
+    parser_.flag("--json", json_, "print one JSON object instead of text");
     parser_.flag("--quiet", quiet_, "no progress on stderr");
     parser_.option("--progress-out", progress_out_,
-                   "write each point's result here as it comes, a line of JSON", "FILE");
+                   "append each finished point's result to this file, one JSON object per line", "FILE");
     parser_.footer(
         "Ctrl-C and crashes lose no finished point: the same command goes on where it stopped.\n"
         "\nExamples:\n"

@@ -75,7 +75,7 @@ StudyHead head_of(const SweepOutcome& outcome, const std::vector<SweepResult>& r
     if (used.contains(std::string(method.name)))
       head.methods.push_back({std::string(method.name), style_of(method)});
   if (const std::size_t left = points_left(outcome); left > 0)
-    head.notes.push_back(fmt::format("{} of {} points have not been run: the same command goes on with them.",
+    head.notes.push_back(fmt::format("{} of {} points have not been run: rerun the same command to continue.",
                                      left, outcome.points.size()));
   return head;
 }

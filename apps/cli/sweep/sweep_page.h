@@ -6,7 +6,7 @@
 
 namespace poet::cli {
 
-/// The page of a sweep, with the plans that its store kept. `csv`: its table. Throws InputError.
+/// Returns the page of a sweep, with the plans in its store. `csv`: its table. Throws InputError.
 [[nodiscard]] std::string sweep_page(const SweepOutcome& outcome, const std::string& csv);
 
 }  // namespace poet::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a person sees on stderr during a sweep.
+// Progress of a sweep on stderr.
 
 #include <chrono>
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace poet::cli {
 
 struct SweepCount {
-  std::size_t done = 0;    // points of the sweep with a result, those of earlier runs included
+  std::size_t done = 0;    // points with a result, including those of earlier runs
   std::size_t total = 0;   // points of the sweep
   std::size_t run = 0;     // by this run
   std::size_t failed = 0;  // of the points that this run ran
@@ -24,7 +24,7 @@ struct SweepCount {
 /// seconds at most.
 class SweepProgress {
  public:
-  /// Shows nothing where `stream` is null.
+  /// Shows nothing if `stream` is null.
   explicit SweepProgress(std::FILE* stream);
   ~SweepProgress();
   SweepProgress(const SweepProgress&) = delete;
@@ -35,7 +35,7 @@ class SweepProgress {
   /// A sentence of its own.
   void say(const std::string& text);
 
-  /// At every point, and at least ten times a second for the time to go on.
+  /// Call it after every point, and at least ten times a second to update the time.
   void show(const SweepCount& count);
 
  private:

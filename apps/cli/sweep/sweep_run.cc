@@ -30,6 +30,12 @@ namespace {
 
 std::int64_t signed_size(std::size_t size) { return static_cast<std::int64_t>(size); }
 
+/// Returns the rule without the field's name, where a specification has another place for that; else the
+/// message.
+std::string rule_of(const InputError& error) {
+  return error.is_field() ? std::string(error.rule()) : error.what();
+}
+
 void check_network(const SweepPoint& point, const std::string& place) {
   try {
     if (point.semantics == Semantics::device) {
@@ -44,14 +50,14 @@ void check_network(const SweepPoint& point, const std::string& place) {
     throw InputError(fmt::format("no published instance of {} on {} (there are {})", point.network.name,
                                  point.platform->name, known));
   } catch (const InputError& error) {
-    throw InputError(place, error.is_field() ? std::string(error.rule()) : error.what());
+    throw InputError(place, rule_of(error));
   }
 }
 
 std::size_t wanted_jobs(const SweepSettings& settings, bool ranks_work) {
   if (!settings.jobs) return std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t jobs = parse_count("--jobs", *settings.jobs);
-  if (ranks_work) throw InputError("--jobs", "with mpirun its ranks work; leave this out");
+  if (ranks_work) throw InputError("--jobs", "cannot be combined with mpirun, whose ranks do the work");
   return static_cast<std::size_t>(std::min<std::int64_t>(jobs, 1024));
 }
 
@@ -79,7 +85,7 @@ std::vector<std::size_t> find_open_points(const SweepSettings& settings, Results
   if (outcome.there_before > 0) {
     text +=
         fmt::format(", {} in {} already", format_count(signed_size(outcome.there_before)), settings.store);
-    if (failed > 0) text += fmt::format(" ({} failed: --retry runs them again)", failed);
+    if (failed > 0) text += fmt::format(" ({} failed: --retry reruns them)", failed);
     if (other_version > 0) text += fmt::format("; {} by another version of poet", other_version);
   }
   progress.say(text);
@@ -120,7 +126,7 @@ void run_points(WorkerPool& pool, const std::vector<std::size_t>& open, ResultsS
   outcome.interrupted = !pool.run(items, answered, keep_going);
   outcome.run = count.run;
   if (outcome.interrupted)
-    progress.say(fmt::format("stopped; {} of {} are in {}, the same command goes on", count.done,
+    progress.say(fmt::format("stopped; {} of {} are in {}; rerun the same command to continue", count.done,
                              counted(signed_size(count.total), "point"), outcome.store));
 }
 
@@ -134,7 +140,7 @@ void check_spec(const SweepSpec& spec) {
     try {
       (void)find_device(platform.file ? platform.file->path.string() : platform.name);
     } catch (const InputError& error) {
-      throw InputError(target.place, error.is_field() ? std::string(error.rule()) : error.what());
+      throw InputError(target.place, rule_of(error));
     }
   }
   for (const SweepSubject& subject : spec.networks) {

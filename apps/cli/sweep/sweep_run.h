@@ -1,6 +1,6 @@
 #pragma once
 
-// Points into a results store, by worker processes or MPI ranks: what sweep and reproduce have in common.
+// Runs points into a results store, by worker processes or MPI ranks; shared by sweep and reproduce.
 
 #include <cstdint>
 #include <functional>
@@ -16,21 +16,21 @@ namespace poet::cli {
 struct SweepSettings {
   std::string store;
   std::optional<std::string> jobs;  // --jobs as typed
-  bool retry = false;               // run points again that failed
+  bool retry = false;               // rerun failed points
   bool quiet = false;
   std::optional<std::string> progress_out = {};  // a line of JSON per point
-  std::optional<std::int64_t> op_limit = {};     // of a point's training step; with more it fails
-  bool keep_plans = false;                       // beside the points that are run
-  bool need_plans = false;                       // points that have a plan which was not kept are run again
+  std::optional<std::int64_t> op_limit = {};     // points with larger training steps fail
+  bool keep_plans = false;                       // with the results of points
+  bool need_plans = false;                       // rerun points whose plan was not kept
 };
 
-/// Unknown names and sizes out of range, which would otherwise fail point by point, hours later. Throws
-/// InputError.
+/// Throws InputError for unknown names and sizes out of range, which would otherwise fail point by point,
+/// hours later.
 void check_spec(const SweepSpec& spec);
 
-/// Runs those of the points that the store does not have; Ctrl-C stops it. `points` is asked once, in this
-/// process or, with mpirun, in the first of its ranks; the others work for it and return nothing. Call it
-/// while there is a single thread. Throws InputError.
+/// Runs the points that the store lacks; Ctrl-C stops it. `points` is called once, with mpirun only in the
+/// first rank; the other ranks work for it and return nullopt. Call it while single-threaded. Throws
+/// InputError.
 [[nodiscard]] std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
                                                     const std::function<std::vector<SweepPoint>()>& points);
 

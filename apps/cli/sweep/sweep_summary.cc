@@ -101,7 +101,7 @@ std::string failures_text(const std::vector<SweepResult>& results) {
   std::vector<std::pair<std::string, std::size_t>> order(reasons.begin(), reasons.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text = "\nFailed (--retry runs these again):\n";
+  std::string text = "\nFailed (--retry reruns these):\n";
   for (std::size_t i = 0; i < std::min(order.size(), kShownReasons); ++i)
     text +=
         "  " + wrapped(fmt::format("{} x {}", order[i].second, order[i].first), prose_width() - 2, 6) + "\n";
@@ -146,7 +146,7 @@ std::string sweep_text(const SweepOutcome& outcome) {
   text += fmt::format("{:<14}{} run now, {} there before", "Points", number(outcome.run),
                       number(outcome.there_before));
   if (const std::size_t left = points_left(outcome); left > 0)
-    text += fmt::format(", {} left: the same command goes on with them", number(left));
+    text += fmt::format(", {} left: rerun the same command to continue", number(left));
   text += fmt::format("\n{:<14}{}, table points (SQLite)\n", "Results", outcome.store);
   text += fmt::format(
       "{:<14}{} points on curves of energy over RAM, {} of energy over time, one curve per instance; ",

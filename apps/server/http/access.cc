@@ -65,8 +65,7 @@ Tokens read_tokens(const std::filesystem::path& file) {
     const std::string& token = words[1];
     if (token.size() < kLeastToken)
       throw InputError(place, fmt::format("a token must have at least {} characters", kLeastToken));
-    if (!tokens.emplace(digest(token), name).second)
-      throw InputError(place, "has a token that was there already");
+    if (!tokens.emplace(digest(token), name).second) throw InputError(place, "repeats a token");
   }
   if (stream.bad()) throw InputError("--token-file " + file.string(), "cannot be read");
   if (tokens.empty())
@@ -97,7 +96,7 @@ Gate gate_of(Tokens tokens) {
       call.client = found->second;
       return std::nullopt;
     }
-    Reply reply = failure(401, "unauthorized", "give a token: Authorization: Bearer TOKEN");
+    Reply reply = failure(401, "unauthorized", "a token is required: Authorization: Bearer TOKEN");
     reply.fields.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
   };

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an EventLoop knows of a client. For its own files only.
+// The state of a connection. For event_loop*.cc only.
 
 #include <chrono>
 #include <cstddef>
@@ -16,19 +16,20 @@ namespace poet::server {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Seconds, of a clock that only goes forward.
+inline constexpr const char* kTooBusy = "the server is busy; try again in a moment";
+
+/// Returns seconds of a monotonic clock.
 inline double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 struct EventLoop::Connection {
   enum class Phase {
-    reading,    // a request, or waiting for one
-    answering,  // somebody has the request
-    writing,    // the response
+    reading,    // receiving a request, or idle
+    answering,  // the request is dispatched or kept
+    writing,    // sending the response
     streaming,
-    draining,  // nothing more is said; what the client still sends is dropped, so that it reads the last
-               // response
+    draining,  // the last response is sent; further input is dropped so that the client can read it
   };
   std::uint64_t id = 0;
   int socket = -1;
@@ -36,11 +37,11 @@ struct EventLoop::Connection {
   Phase phase = Phase::reading;
   std::string in, out;
   std::size_t sent = 0;
-  double took = 0;       // when its client has last taken something, or a response began
-  std::size_t held = 0;  // bytes of the request that somebody has
+  double took = 0;                 // when bytes were last sent, or the response began
+  std::optional<RawRequest> kept;  // until `topic` ends
   std::optional<RequestHead> head;
   bool refused = false;
-  bool close = false;  // once everything is sent
+  bool close = false;  // close once everything is sent
   bool closed = false;
   std::optional<std::string> topic;
   double deadline = kNever;

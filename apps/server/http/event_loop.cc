@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -220,13 +219,9 @@ void EventLoop::close_closed() {
     if (found == connections_.end()) continue;
     Connection& connection = *found->second;
     ::close(connection.socket);
-    buffered_ -= connection.in.size() + connection.held;
+    buffered_ -= connection.in.size();
     if (--of_address_[connection.address] == 0) of_address_.erase(connection.address);
-    if (connection.topic) {
-      const auto [begin, end] = streams_.equal_range(*connection.topic);
-      const auto stream = std::find_if(begin, end, [id](const auto& each) { return each.second == id; });
-      if (stream != end) streams_.erase(stream);
-    }
+    leave_topic(connection);
     connections_.erase(found);
   }
   closing_.clear();

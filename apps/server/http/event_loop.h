@@ -1,10 +1,9 @@
 #pragma once
 
-// Connections of clients, all on one thread: it reads requests until they are whole and writes responses as
-// fast as each client takes them, so that a slow client costs its buffer and nobody's time. What a request
-// means is for whoever `dispatch` tells.
-//
-// A connection that stays open as a stream (server-sent events) gets what is published on its topic.
+// The event loop: serves all connections on one thread. It reads requests until they are complete and writes
+// responses as fast as each client reads them, so that a slow client costs a buffer and delays nobody.
+// `dispatch` hands complete requests on. Connections that stay open as streams (server-sent events) receive
+// what is published on their topic.
 
 #include <atomic>
 #include <cstddef>
@@ -25,13 +24,14 @@ namespace poet::server {
 struct RawRequest {
   std::uint64_t connection = 0;
   std::string bytes;
-  std::string address;  // of the client
+  std::string address = {};            // of the client
+  std::shared_ptr<void> counted = {};  // its bytes count in LoopLimits::all_bytes until this is destroyed
 };
 
 struct RawResponse {
   std::string bytes;
   bool close = false;
-  std::optional<std::string> topic;  // the connection is a stream of this topic from here on
+  std::optional<std::string> topic;  // the connection becomes a stream of this topic
 };
 
 struct LoopLimits {
@@ -39,22 +39,21 @@ struct LoopLimits {
   std::size_t connections_of_address = 2048;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{64} << 20;
-  std::size_t all_bytes = std::size_t{512} << 20;   // of requests that are read or worked on; small ones are
-                                                    // taken beyond that
-  std::size_t stream_bytes = std::size_t{1} << 20;  // that a stream's client has not taken of earlier events
-  std::size_t unsent_bytes = std::size_t{256} << 20;  // of responses that clients have not taken
+  std::size_t all_bytes =
+      std::size_t{512} << 20;  // of requests being received or handled; small ones are accepted beyond that
+  std::size_t stream_bytes = std::size_t{1} << 20;    // unsent, of a stream
+  std::size_t unsent_bytes = std::size_t{256} << 20;  // unsent, of all responses
   double head_seconds = 10;                           // for a request's head, from its first byte
-  double least_rate = 16 << 10;  // bytes per second of bodies and responses, besides head_seconds
-  double idle_seconds = 60;      // between requests
-  double stream_idle_seconds =
-      15;  // after which a stream gets a comment, so that both sides notice the other's end
+  double least_rate = 16 << 10;     // bytes per second of bodies and responses, after head_seconds
+  double idle_seconds = 60;         // between requests
+  double stream_idle_seconds = 15;  // between keep-alive comments on streams
 };
 
 class EventLoop {
  public:
-  /// Takes over a listening socket. `dispatch` is called in the loop's thread and must not block; it returns
-  /// false where the request cannot be taken on now (503). `admits`: whether the client whose request has
-  /// this head may send a body larger than heads may be; all may without.
+  /// Takes ownership of a listening socket. `dispatch` is called in the loop's thread and must not block; it
+  /// returns false if the request cannot be accepted now (503). `admits`: whether a client whose request has
+  /// this head may send a body larger than a head may be; if empty, all may.
   EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
             std::function<bool(std::string_view head)> admits = {});
   ~EventLoop();
@@ -63,13 +62,16 @@ class EventLoop {
   EventLoop(EventLoop&&) = delete;
   EventLoop& operator=(EventLoop&&) = delete;
 
-  /// Until stop(); then what is written already has `seconds` to arrive.
+  /// Serves until stop(); then allows a few seconds for pending responses.
   void run();
 
   // ---- from any thread
 
   void respond(std::uint64_t connection, RawResponse response);
-  /// To all streams of a topic, or to the one of a connection; `last`: they end then.
+  /// Keeps a request until the topic's last publish(), then dispatches it again. The request is dropped when
+  /// its connection closes.
+  void hold(RawRequest request, std::string topic);
+  /// Sends bytes to all streams of a topic, or to one connection of it; `last`: closes them.
   void publish(const std::string& topic, std::string bytes, bool last,
                std::optional<std::uint64_t> connection = std::nullopt);
   void stop();
@@ -81,28 +83,33 @@ class EventLoop {
     RawResponse response;
     std::string topic;  // of publish()
     bool last = false;
+    std::optional<RawRequest> request = std::nullopt;  // of hold()
   };
 
   void post(Message message);
   void wake() const;
   void accept_all();
   void take_on(int socket, const std::string& address);
-  /// Until then nobody is looked for who waits to be accepted.
+  /// Pauses accepting until `time`.
   void listen_again_at(double time);
   void readable(Connection& connection);
   void take_request(Connection& connection);
-  /// To be sent by send_now().
+  /// The lease of a request's bytes: counts them in `handed_on_` until it is destroyed, by any thread.
+  [[nodiscard]] std::shared_ptr<void> count(std::size_t bytes) const;
+  void keep(Connection& connection, Message& message);
+  void dispatch_kept(Connection& connection);
+  void leave_topic(Connection& connection);
+  /// Appends to the connection's output, which send_now() sends.
   void say(Connection& connection, std::string_view bytes);
   void send_now(Connection& connection);
-  /// Those that have taken nothing for the longest, while all together have too much to take.
+  /// Closes the connections that have read nothing for the longest, until unsent_ is within its limit.
   void close_slowest();
   void answered(Connection& connection);
   void refuse(Connection& connection, int status, const char* text);
   void close_later(Connection& connection);
   void look_for_overdue(double now);
   void is_overdue(Connection& connection, double now);
-  /// Where `work` for a connection fails, as memory has run out, the connection is closed and the others go
-  /// on.
+  /// Runs `work` for a connection; closes only that connection if it throws, as when memory runs out.
   void or_close(Connection& connection, const std::function<void()>& work);
   void close_closed();
   void take_messages();
@@ -120,12 +127,15 @@ class EventLoop {
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<std::string, std::size_t> of_address_;
-  std::multimap<std::string, std::uint64_t> streams_;  // by topic
+  std::multimap<std::string, std::uint64_t> streams_;  // and connections with a kept request, by topic
   std::vector<std::uint64_t> closing_;
-  std::size_t buffered_ = 0;  // of requests
-  std::size_t unsent_ = 0;    // of responses
+  std::size_t buffered_ = 0;  // of requests that are being received
+  std::shared_ptr<std::atomic<std::size_t>>
+      handed_on_ =  // of those that are dispatched or kept; outlives the loop
+      std::make_shared<std::atomic<std::size_t>>(0);
+  std::size_t unsent_ = 0;  // of responses
 
-  std::mutex mutex_;  // of what other threads touch
+  std::mutex mutex_;  // guards messages_
   std::vector<Message> messages_;
   std::atomic<bool> stopping_ = false;
 };

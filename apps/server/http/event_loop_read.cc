@@ -1,10 +1,12 @@
-// Requests, from their first byte to whoever answers them.
+// Receiving requests and dispatching them.
 
 #include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "apps/server/http/connection.h"
@@ -13,20 +15,14 @@ namespace poet::server {
 
 void EventLoop::readable(Connection& connection) {
   std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv()
-  bool ended = false;
-  while (true) {
-    const ssize_t count = recv(connection.socket, bytes.data(), bytes.size(), 0);
-    if (count > 0) {
-      if (connection.phase != Connection::Phase::reading) continue;  // dropped
-      if (connection.in.empty()) connection.deadline = clock_now() + limits_.head_seconds;
-      connection.in.append(bytes.data(), static_cast<std::size_t>(count));
-      buffered_ += static_cast<std::size_t>(count);
-      if (connection.in.size() > limits_.head_bytes + limits_.body_bytes) break;
-      continue;
-    }
-    if (count < 0 && errno == EINTR) continue;
-    ended = count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
-    break;
+  // Once, although more may be there: the others have their turn before, however fast this client sends, and
+  // epoll reports what is left.
+  const ssize_t count = recv(connection.socket, bytes.data(), bytes.size(), 0);
+  const bool ended = count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  if (count > 0 && connection.phase == Connection::Phase::reading) {  // dropped in other phases
+    if (connection.in.empty()) connection.deadline = clock_now() + limits_.head_seconds;
+    connection.in.append(bytes.data(), static_cast<std::size_t>(count));
+    buffered_ += static_cast<std::size_t>(count);
   }
   if (connection.phase == Connection::Phase::reading && !connection.in.empty()) take_request(connection);
   // A client that has said all may still want the answer; one that was waiting for nothing is gone.
@@ -37,8 +33,8 @@ void EventLoop::readable(Connection& connection) {
 }
 
 void EventLoop::take_request(Connection& connection) {
-  if (buffered_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
-    return refuse(connection, 503, "too much is being uploaded; try again later");
+  if (buffered_ + *handed_on_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
+    return refuse(connection, 503, "too many bytes are being uploaded; try again later");
   if (!connection.head) {
     connection.head = request_head(connection.in);
     if (!connection.head) {
@@ -48,14 +44,13 @@ void EventLoop::take_request(Connection& connection) {
     }
     const RequestHead& head = *connection.head;
     if (head.size > limits_.head_bytes) return refuse(connection, 431, "the request's head is too large");
-    if (head.refused == 411)
-      return refuse(connection, 411, "the body's length must be given: Content-Length");
-    if (head.refused == 505) return refuse(connection, 505, "this is HTTP/1.1");
-    if (head.refused != 0) return refuse(connection, 400, "this is no HTTP request");
+    if (head.refused == 411) return refuse(connection, 411, "a body needs Content-Length");
+    if (head.refused == 505) return refuse(connection, 505, "only HTTP/1.0 and 1.1 are supported");
+    if (head.refused != 0) return refuse(connection, 400, "malformed HTTP request");
     if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
     if (head.body > limits_.head_bytes && admits_ &&
         !admits_(std::string_view(connection.in).substr(0, head.size)))
-      return refuse(connection, 401, "give a token: Authorization: Bearer TOKEN");
+      return refuse(connection, 401, "a token is required: Authorization: Bearer TOKEN");
     connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
     if (head.awaits_continue) {
       const std::size_t before = connection.in.size();
@@ -71,15 +66,21 @@ void EventLoop::take_request(Connection& connection) {
   }
   const std::size_t size = connection.head->size + connection.head->body;
   if (connection.in.size() < size) return;
-  RawRequest request{connection.id, connection.in.substr(0, size), connection.address};
+  RawRequest request{connection.id, connection.in.substr(0, size), connection.address, count(size)};
   connection.in.erase(0, size);
   if (connection.in.empty()) connection.in.shrink_to_fit();
-  connection.held = size;
+  buffered_ -= size;
   connection.head.reset();
   connection.phase = Connection::Phase::answering;
   connection.deadline = kNever;
   watch(connection, false);
-  if (!dispatch_(std::move(request))) refuse(connection, 503, "the server is busy; try again in a moment");
+  if (!dispatch_(std::move(request))) refuse(connection, 503, kTooBusy);
+}
+
+std::shared_ptr<void> EventLoop::count(std::size_t bytes) const {
+  *handed_on_ += bytes;
+  // Deletes nothing; if the allocation of its counter fails, the deleter is called at once.
+  return {nullptr, [total = handed_on_, bytes](std::nullptr_t) { *total -= bytes; }};
 }
 
 void EventLoop::refuse(Connection& connection, int status, const char* text) {
@@ -88,7 +89,6 @@ void EventLoop::refuse(Connection& connection, int status, const char* text) {
   const char* extra = status == 503   ? "Retry-After: 2\r\n"
                       : status == 401 ? "WWW-Authenticate: Bearer\r\n"
                                       : "";
-  buffered_ -= std::exchange(connection.held, 0);
   connection.refused = true;
   connection.close = true;
   connection.phase = Connection::Phase::writing;

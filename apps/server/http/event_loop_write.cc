@@ -1,4 +1,4 @@
-// Responses, from whoever has answered to the client's having taken them.
+// Sending responses and events.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -88,10 +88,16 @@ void EventLoop::take_messages() {
 }
 
 void EventLoop::take(Message& message) {
-  if (message.topic.empty()) {
+  if (message.topic.empty() || message.request) {
     const auto found = connections_.find(message.connection.value());
     if (found == connections_.end() || found->second->closed) return;
-    return or_close(*found->second, [&] { take_response(*found->second, message.response); });
+    Connection& connection = *found->second;
+    return or_close(connection, [&] {
+      if (message.request)
+        keep(connection, message);
+      else
+        take_response(connection, message.response);
+    });
   }
   if (message.connection) {
     const auto found = connections_.find(*message.connection);
@@ -100,11 +106,35 @@ void EventLoop::take(Message& message) {
     return;
   }
   const auto [begin, end] = streams_.equal_range(message.topic);
-  for (auto each = begin; each != end; ++each) publish_to(*connections_.at(each->second), message);
+  for (auto each = begin; each != end;)  // one that dispatches its kept request leaves the topic
+    publish_to(*connections_.at((each++)->second), message);
+}
+
+void EventLoop::keep(Connection& connection, Message& message) {
+  message.request->counted = count(message.request->bytes.size());
+  connection.kept = std::move(message.request);
+  connection.topic = std::move(message.topic);
+  streams_.emplace(*connection.topic, connection.id);
+}
+
+void EventLoop::dispatch_kept(Connection& connection) {
+  leave_topic(connection);
+  RawRequest request = *std::exchange(connection.kept, std::nullopt);
+  if (!dispatch_(std::move(request))) refuse(connection, 503, kTooBusy);
+}
+
+void EventLoop::leave_topic(Connection& connection) {
+  if (!connection.topic) return;
+  const auto [begin, end] = streams_.equal_range(*connection.topic);
+  for (auto each = begin; each != end; ++each) {
+    if (each->second != connection.id) continue;
+    streams_.erase(each);
+    break;
+  }
+  connection.topic.reset();
 }
 
 void EventLoop::take_response(Connection& connection, RawResponse& response) {
-  buffered_ -= std::exchange(connection.held, 0);
   connection.close = connection.close || response.close;
   connection.phase = Connection::Phase::writing;
   connection.deadline =
@@ -119,6 +149,10 @@ void EventLoop::take_response(Connection& connection, RawResponse& response) {
 
 void EventLoop::publish_to(Connection& connection, const Message& message) {
   if (connection.closed) return;
+  if (connection.kept) {
+    if (message.last) or_close(connection, [&] { dispatch_kept(connection); });
+    return;
+  }
   if (connection.unsent() > limits_.stream_bytes) return close_later(connection);
   or_close(connection, [&] {
     say(connection, message.response.bytes);
@@ -130,6 +164,11 @@ void EventLoop::publish_to(Connection& connection, const Message& message) {
 
 void EventLoop::respond(std::uint64_t connection, RawResponse response) {
   post({connection, std::move(response), {}, false});
+}
+
+void EventLoop::hold(RawRequest request, std::string topic) {
+  const std::uint64_t connection = request.connection;
+  post({connection, {}, std::move(topic), false, std::move(request)});
 }
 
 void EventLoop::publish(const std::string& topic, std::string bytes, bool last,

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the server listens.
+// The address that the server listens on.
 
 #include <cstdint>
 #include <string>
@@ -8,18 +8,17 @@
 namespace poet::server {
 
 struct Address {
-  std::string host;  // "127.0.0.1", "::1", "0.0.0.0": numbers only, names of hosts change what they mean
+  std::string host;  // "127.0.0.1", "::1", "0.0.0.0": numeric only, as host names may resolve differently
   std::uint16_t port = 0;
 };
 
-/// Of "127.0.0.1:8080", "[::1]:8080" or ":8080", which is loopback. Throws InputError naming `place`.
+/// Parses "127.0.0.1:8080", "[::1]:8080" or ":8080" (loopback). Throws InputError naming `place`.
 [[nodiscard]] Address parse_address(const std::string& place, const std::string& text);
 
-/// Whether only programs of this machine reach it.
+/// Returns whether only programs on this machine can connect.
 [[nodiscard]] bool is_loopback(const Address& address);
 
-/// A socket that listens there; for port 0, `address` is told which it became. Throws InputError naming the
-/// address.
+/// Returns a listening socket; for port 0, sets the port of `address`. Throws InputError naming the address.
 [[nodiscard]] int listen_at(Address& address);
 
 /// "http://127.0.0.1:8080"

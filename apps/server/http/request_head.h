@@ -1,6 +1,6 @@
 #pragma once
 
-// How far a request has arrived.
+// Incremental parsing of request heads.
 
 #include <cstddef>
 #include <optional>
@@ -10,20 +10,20 @@
 namespace poet::server {
 
 struct RequestHead {
-  std::size_t size = 0;          // of the head, the empty line included
+  std::size_t size = 0;          // of the head, including the empty line
   std::size_t body = 0;          // Content-Length
-  bool awaits_continue = false;  // the client sends the body once it is told to
-  bool is_http_1_0 = false;      // such a client is told nothing before the response
-  int refused = 0;               // a status: 400 malformed, 411 the body has no length, 505
+  bool awaits_continue = false;  // Expect: 100-continue: the client waits before it sends the body
+  bool is_http_1_0 = false;      // such clients get no interim response
+  int refused = 0;               // 0 or a status: 400 malformed, 411 body without length, 505 version
 };
 
-/// Of what has arrived so far; nothing: the head is not whole yet. O(size).
+/// Parses the bytes received so far; nullopt if the head is incomplete. O(size).
 [[nodiscard]] std::optional<RequestHead> request_head(std::string_view arrived);
 
-/// A field of a head that has been found well formed; empty: it has none.
+/// Returns a field of a well-formed head; empty if it is missing.
 [[nodiscard]] std::string_view field_of(std::string_view head, std::string_view name);
 
-/// The request without its Expect field, which has been answered.
+/// Returns the request without its Expect field.
 [[nodiscard]] std::string without_expect(const std::string& request, std::size_t head);
 
 }  // namespace poet::server

@@ -170,7 +170,7 @@ Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std
       const std::string error = response.status == 404 ? "not_found" : "refused";
       const std::string what = response.status == 404
                                    ? fmt::format("there is no {} {}", request.method, request.path)
-                                   : "the request cannot be understood";
+                                   : "malformed request";
       write_reply(failure(response.status, error, what), response);
     }
     harden(response);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Requests to responses, by cpp-httplib: it parses, finds the handler of a path and writes the response. The
-// network is event_loop.h's.
+// Answers requests with cpp-httplib, which parses them, finds the path's handler and writes the response.
+// event_loop.h does the networking.
 
 #include <functional>
 #include <memory>
@@ -19,7 +19,7 @@ class Server;  // NOLINT(bugprone-forward-declaration-namespace): not ours of th
 
 namespace poet::server {
 
-/// What a handler says, and whether the connection goes on as a stream.
+/// A handler's reply.
 struct Reply {
   int status = 200;
   std::string type = "application/json";
@@ -27,14 +27,14 @@ struct Reply {
   std::vector<std::pair<std::string, std::string>> fields;  // "Retry-After"
   std::optional<std::string> topic;
   std::optional<std::string>
-      once_ended;  // the request is to be answered again when this job has ended; nothing else is said
+      once_ended;  // no reply yet: the request is handled again when this job has ended
 };
 
-/// What a handler sees. Parameters: of the path, then by name of the query.
+/// A handler's input: the request with the parameters of its path and query.
 struct Call {
   const httplib::Request& request;
   std::string address;
-  std::string client;  // who calls: a token's name, or the address
+  std::string client;  // a token's name, or the address
   std::vector<std::string> path;
   [[nodiscard]] std::optional<std::string> query(const char* name) const;
   [[nodiscard]] std::vector<std::string> query_names() const;
@@ -57,18 +57,18 @@ struct Route {
   std::string pattern;  // "/api/v1/jobs/{id}/events"
   const char* summary;
   Handler handler;
-  const char* takes = "";  // the type of the body; empty: none
+  const char* takes = "";  // content type of the body; empty: none
   const char* gives = "application/json";
   std::vector<Parameter> queries = {};
-  bool is_public = false;  // without a token, too: it tells nothing that is not in the program
+  bool is_public = false;  // no token needed: only static content of the program
 };
 
-/// Says who calls (Call::client), or refuses.
+/// Sets Call::client, or returns a refusal.
 using Gate = std::function<std::optional<Reply>(Call& call, bool is_public)>;
 
 struct Answered {
   RawResponse response;
-  std::optional<std::string> once_ended;  // there is no response yet
+  std::optional<std::string> once_ended;  // if set, there is no response yet
 };
 
 class Router {
@@ -80,7 +80,7 @@ class Router {
   Router(Router&&) = delete;
   Router& operator=(Router&&) = delete;
 
-  /// The response to a whole request. Any thread may.
+  /// Answers a whole request. Thread-safe.
   [[nodiscard]] Answered answer(const RawRequest& request);
 
  private:
@@ -88,10 +88,10 @@ class Router {
   std::unique_ptr<Server> server_;
 };
 
-/// {"error": ..., "message": ...} and, where it names one, the request's field.
+/// Returns {"error": ..., "message": ...}, with "field" if `field` is not empty.
 [[nodiscard]] Reply failure(int status, const std::string& error, const std::string& message,
                             const std::string& field = {});
-/// What a StorageError is for clients: 503.
+/// Returns the reply to a StorageError: 503.
 [[nodiscard]] Reply storage_failure();
 
 }  // namespace poet::server

@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads that answer requests.
+// A pool of threads that answer requests.
 
 #include <condition_variable>
 #include <cstddef>
@@ -14,16 +14,16 @@ namespace poet::server {
 
 class ThreadPool {
  public:
-  /// `most`: how much may wait.
+  /// `most`: capacity of the queue.
   ThreadPool(std::size_t threads, std::size_t most);
-  /// What waits is dropped.
+  /// Drops queued work.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   ThreadPool(ThreadPool&&) = delete;
   ThreadPool& operator=(ThreadPool&&) = delete;
 
-  /// False: too much waits already, and `work` is dropped. It must not throw.
+  /// Queues `work`, which must not throw. Returns false, and drops it, if the queue is full.
   [[nodiscard]] bool post(std::function<void()> work);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// From an order to the program's command line.
+// Translation of orders to command lines of the program.
 
 #include <filesystem>
 #include <functional>
@@ -13,26 +13,27 @@ namespace poet::server {
 
 using UploadFile = std::function<std::filesystem::path(const std::string& id)>;
 
-/// How a job is run: the program's arguments, and what it is to find in its folder.
+/// How a job's process is run, and the files that it leaves.
 struct Commandline {
   std::vector<std::string> arguments;  // without the program itself
-  double most_seconds = 0;             // after which it is stopped
-  bool has_plan = false;               // it leaves one in FOLDER/plan
-  bool has_schedule = false;           // and in FOLDER/schedule
+  double most_seconds = 0;             // time limit of the process
+  bool has_plan = false;               // the process writes FOLDER/plan
+  bool has_schedule = false;           // the process writes FOLDER/schedule
 };
 
-/// `folder` is the job's own; files that it needs are written there. `upload`: the file of an id.
+/// Returns the command line of an order. Writes the files that it needs to `folder`, the job's own. `upload`:
+/// an upload's file by its id.
 [[nodiscard]] Commandline command_line(const Order& order, const std::filesystem::path& folder,
                                        const UploadFile& upload);
 
-/// What tells whether a network has too many ops, without solving anything: the program's exit code is 2
-/// then, and its message begins with "--op-limit".
+/// A command that checks the number of ops of a network without solving: if there are too many, the exit code
+/// is 2 and the message begins with "--op-limit".
 struct SizeCheck {
   std::string field;  // JSON pointer into the request
   std::vector<std::string> arguments;
 };
 
-/// Of each network of an order that is a file; those with names are small. `device`: the name of any.
+/// Returns a check for each network that is a file; built-in networks are small. `device`: any device's name.
 [[nodiscard]] std::vector<SizeCheck> size_checks(const Order& order, const std::string& device,
                                                  const UploadFile& upload);
 

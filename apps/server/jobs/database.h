@@ -1,6 +1,6 @@
 #pragma once
 
-// SQLite, as the job store uses it.
+// A wrapper of SQLite for the job store.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace poet::server {
 
-/// One statement under way. Parameters are bound in order, results read by column.
+/// A prepared statement. Parameters are bound in order, results read by column.
 class Statement {
  public:
   Statement(sqlite3* database, std::string_view sql);
@@ -29,9 +29,10 @@ class Statement {
   Statement& bind(double number);
   Statement& bind_blob(std::string_view bytes);  // empty: NULL
 
-  /// The next row; false: there is none. Throws InputError where the file cannot be read or written.
+  /// Steps to the next row; returns false if there is none. Throws InputError if the file cannot be read or
+  /// written.
   bool next();
-  /// Until there is no row.
+  /// Steps until there is no row.
   void run();
 
   [[nodiscard]] std::string text(int column) const;  // NULL is empty
@@ -47,7 +48,7 @@ class Statement {
   int bound_ = 0;
 };
 
-/// A file that several processes may have open, in write-ahead mode. For one thread at a time.
+/// A database file in write-ahead mode, which several processes may open. Not thread-safe.
 class Database {
  public:
   /// Opens or creates it. Throws InputError naming the file.
@@ -66,7 +67,7 @@ class Database {
   sqlite3* database_ = nullptr;
 };
 
-/// All or nothing: what was done since is undone unless commit() is called.
+/// A transaction: rolled back unless commit() is called.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -5,10 +5,10 @@
 
 namespace poet::server {
 
-/// SHA-256 as 64 hexadecimal digits.
+/// Returns the SHA-256 digest as 64 hexadecimal digits.
 [[nodiscard]] std::string digest(std::string_view bytes);
 
-/// Whether a text looks like one.
+/// Returns whether a text has the form of a digest.
 [[nodiscard]] bool is_digest(std::string_view text);
 
 }  // namespace poet::server

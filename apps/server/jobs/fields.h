@@ -1,7 +1,6 @@
 #pragma once
 
-// The fields of a request, as one table: what is read, what the program's option is, and what the API's
-// description says.
+// The table of request fields: types, options of the program, and descriptions for the API.
 
 #include <string>
 #include <vector>
@@ -14,16 +13,16 @@ enum class FieldKind {
   device,    // a shipped profile's name, or a profile
   choice,    // one of `choices`
   patterns,  // names with wildcards, separated by commas
-  names,     // a list of such without wildcards
+  names,     // a list of names without wildcards
   bytes,     // a whole number, or text as "300KiB"
-  split,     // the same, or "auto" or "off"
+  split,     // as bytes, or "auto" or "off"
   seconds,   // a number, or text as "50ms"
   fraction,  // from 0 to 1, or text as "5%"
   factor,    // > 0
   count,     // a whole number >= 1
-  flag,      // true or false; the option is given where it is true
-  allowed,   // true or false; the option is given where it is false
-  request,   // true or false, for the server itself
+  flag,      // a boolean; true adds the option
+  allowed,   // a boolean; false adds the option
+  request,   // a boolean for the server itself
   shapes,    // {"input": [1, 3, 224, 224]}
 };
 
@@ -31,15 +30,15 @@ struct Field {
   const char* name;
   FieldKind kind;
   const char* option;       // of the program
-  const char* kinds;        // of jobs that have it: "solve explain"
+  const char* kinds;        // kinds of jobs that have it: "solve explain"
   const char* description;  // with the unit
   std::vector<std::string> choices = {};
 };
 
-/// All, in the order in which they are described.
+/// Returns all fields, in the order of the API's description.
 [[nodiscard]] const std::vector<Field>& fields();
 
-/// Whether jobs of that kind have the field.
+/// Returns whether jobs of that kind have the field.
 [[nodiscard]] bool belongs_to(const Field& field, const std::string& kind);
 
 }  // namespace poet::server

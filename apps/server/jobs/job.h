@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server does for clients: jobs, as the store keeps them.
+// Jobs, as the store keeps them.
 
 #include <cstdint>
 #include <string>
@@ -10,23 +10,23 @@ namespace poet::server {
 enum class JobState {
   queued,
   running,
-  done,       // with an answer; that there is no plan is one
+  done,       // with an answer, possibly that there is no plan
   failed,     // bad input, or the worker died
   cancelled,  // by its client
 };
 
 [[nodiscard]] const char* to_string(JobState state);
-/// Whether nothing more will happen to it, unless it is ordered again.
+/// Returns whether a state is final, until the job is submitted again.
 [[nodiscard]] inline bool has_ended(JobState state) {
   return state != JobState::queued && state != JobState::running;
 }
 
-/// What is to be done.
+/// A submitted request.
 struct Order {
-  std::string id;       // of what determines the answer, hashed: equal orders are one job
+  std::string id;       // hash of everything that determines the answer: equal orders are one job
   std::string kind;     // "solve"
   std::string request;  // canonical JSON
-  std::string client;   // who ordered it first
+  std::string client;   // the client that submitted it first
 };
 
 /// Times are seconds since 1970.
@@ -34,16 +34,16 @@ struct Job {
   Order order;
   JobState state = JobState::queued;
   std::int64_t version = 0;  // of the store; grows with every change of any job
-  std::int64_t ahead = 0;    // jobs that come before it; of a queued one
-  int attempts = 0;          // workers that have begun it
+  std::int64_t ahead = 0;    // position in the queue, if queued
+  int attempts = 0;          // workers that have started it
   double submitted = 0, started = 0, finished = 0;
   std::string progress;  // the latest, as JSON; empty: none yet
-  std::string result;    // JSON; of a job that is done
-  std::string error;     // JSON; of one that has failed
+  std::string result;    // JSON, if done
+  std::string error;     // JSON, if failed
   bool has_plan = false;
 };
 
-/// What a worker has made of a job.
+/// The outcome of a job.
 struct Outcome {
   JobState state = JobState::failed;  // done, failed or cancelled
   std::string result, error;          // JSON or empty

@@ -1,6 +1,6 @@
 #pragma once
 
-// A job as clients see it.
+// Jobs as JSON for clients.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,10 +11,10 @@ namespace poet::server {
 
 /// {"id", "kind", "state", "version", "client", "ahead", "attempts", "submitted", "started", "finished",
 /// "progress", "error",
-///  "has_plan"} and, where wanted, "request". Times are seconds since 1970; what is not known yet is null.
+///  "has_plan"} and, if requested, "request". Times are seconds since 1970; unknown ones are null.
 [[nodiscard]] nlohmann::ordered_json job_json(const Job& job, bool with_request);
 
-/// The same as one server-sent event named "job".
+/// Returns the job as a server-sent event named "job".
 [[nodiscard]] std::string event_text(const Job& job);
 
 }  // namespace poet::server

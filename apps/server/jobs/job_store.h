@@ -1,14 +1,10 @@
 #pragma once
 
-// Every job that was ever ordered and is not forgotten yet: queue, results and plans in one SQLite file,
-// which several servers of a machine may share. What is in it outlives them: each call is one transaction.
-//
-// The queue is fair between clients (start-time fair queuing): a job's turn is one after the latest of its
-// client, but never before the turn that is being served, so that who orders a hundred jobs waits for others
-// between them.
-//
-// A job that runs is leased to its server, which renews the lease; where that server is gone, the lease runs
-// out and the job is queued again, or has failed after three such ends.
+// The store of all jobs until they expire: queue, results and plans in one SQLite file, which several servers
+// on a machine may share. Each call is one transaction. The queue is fair between clients (start-time fair
+// queuing): a job's turn is one after its client's latest, but not before the turn being served, so that jobs
+// of other clients run between a client's many jobs. A running job is leased to its server, which renews the
+// lease. If the server dies, the lease expires and the job is queued again; after three expirations it fails.
 
 #include <cstddef>
 #include <filesystem>
@@ -29,13 +25,13 @@ struct QueueLimits {
   std::size_t jobs_of_client = 200;  // queued
 };
 
-/// Too much is queued; of the client, or of all.
+/// The queue is full: of the client, or in total.
 struct QueueFull {
   bool of_client = false;
   std::int64_t queued = 0;
 };
 
-/// What clients who watch a job are told: its state and progress changed.
+/// A change of a job's state or progress.
 struct Change {
   std::string id;
   std::int64_t version = 0;
@@ -43,55 +39,55 @@ struct Change {
 
 class JobStore {
  public:
-  /// Opens FOLDER/jobs.sqlite, or creates it. `now`: seconds since 1970. Throws InputError naming the file.
+  /// Opens or creates FOLDER/jobs.sqlite. `now`: seconds since 1970. Throws InputError naming the file.
   JobStore(const std::filesystem::path& folder, QueueLimits limits, std::function<double()> now);
 
-  /// The job of that id, queued now unless it is queued, running or done already. Throws QueueFull. O(log
+  /// Returns the job of that id, queueing it unless it is queued, running or done. Throws QueueFull. O(log
   /// jobs).
   [[nodiscard]] Job submit(const Order& order);
 
   [[nodiscard]] std::optional<Job> find(const std::string& id);
-  /// The same without its result, which may be long.
+  /// Returns the job without its result, which may be long.
   [[nodiscard]] std::optional<Job> look(const std::string& id);
-  /// The latest first; of one client or one state, where given, without results and errors. `before`:
-  /// submitted earlier than that.
+  /// Lists jobs, the latest first, without results and errors; only of `client` and `state` if given, and
+  /// submitted earlier than `before`.
   [[nodiscard]] std::vector<Job> list(const std::string& client, const std::string& state, double before,
                                       std::size_t most);
   [[nodiscard]] std::string plan(const std::string& id);      // empty: there is none
   [[nodiscard]] std::string schedule(const std::string& id);  // likewise
-  /// Jobs queued, and running.
+  /// Numbers of queued and running jobs.
   struct Load {
     std::int64_t queued = 0, running = 0;
   };
   [[nodiscard]] Load load();
 
-  /// A queued job is cancelled at once, a running one when its worker sees that. Whether it was either.
+  /// Cancels a queued job at once, a running one when its worker notices. Returns whether it was either.
   bool cancel(const std::string& id);
 
   // ---- for workers
 
-  /// The next in turn, leased to `owner` for so long. Nothing: none is queued. `sweeps`: also those, which
-  /// take long.
+  /// Leases the next job to `owner`; nullopt if none is queued. `sweeps`: include sweeps, which take long.
   [[nodiscard]] std::optional<Job> claim(const std::string& owner, double lease_seconds, bool sweeps = true);
-  /// Whether the worker is to go on: false where the job was cancelled, or is another's by now.
+  /// Renews the lease. Returns false if the worker must stop: the job was cancelled or belongs to another
+  /// owner.
   [[nodiscard]] bool renew(const std::string& id, const std::string& owner, double lease_seconds);
   void progress(const std::string& id, const std::string& owner, const std::string& json);
-  /// False: it was another's by now, and nothing is changed.
+  /// Stores the outcome. Returns false, changing nothing, if the job belongs to another owner.
   bool finish(const std::string& id, const std::string& owner, const Outcome& outcome);
-  /// Queues it again, as if it had not begun, unless it was cancelled: the server stops.
+  /// Requeues a job as if it had not started, unless it was cancelled; used when the server stops.
   void give_back(const std::string& id, const std::string& owner);
-  /// Who has a job now.
+  /// Returns the owners of running jobs.
   [[nodiscard]] std::set<std::string> owners();
-  /// Queues or fails the jobs whose leases have run out; how many.
+  /// Requeues or fails the jobs with expired leases; returns their number.
   std::int64_t expire_leases();
 
   // ---- for those who watch
 
-  /// Changes since a version, the oldest first, each job once.
+  /// Returns the changes since a version, the oldest first, each job once.
   [[nodiscard]] std::vector<Change> changes_since(std::int64_t version);
   [[nodiscard]] std::int64_t version();
 
-  /// Deletes what was finished before then.
+  /// Deletes jobs that finished before then; returns their number.
   std::int64_t forget(double before);
 
  private:
@@ -102,9 +98,10 @@ class JobStore {
 
   QueueLimits limits_;
   std::function<double()> now_;
-  std::mutex mutex_;  // of the connection that writes
+  std::mutex mutex_;  // guards the writing connection
   Database database_;
-  std::mutex reading_;  // of the one that reads, which waits neither for a disk nor for other servers
+  std::mutex
+      reading_;  // guards the reading connection, which waits neither for the disk nor for other servers
   Database readable_;
 };
 

@@ -25,7 +25,7 @@ NetworkSizes::NetworkSizes(fs::path program, fs::path folder, std::int64_t memor
     : program_(std::move(program)), folder_(std::move(folder)), memory_bytes_(memory_bytes) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw InputError(folder_.string(), "cannot be made: " + error.message());
+  if (error) throw InputError(folder_.string(), "cannot be created: " + error.message());
 }
 
 std::optional<std::string> NetworkSizes::too_many(const SizeCheck& check) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// Whether the networks that clients give as files have too many ops, known before their jobs are queued. The
-// program reads them, in processes of their own.
+// Checks the number of ops of uploaded networks before their jobs are queued, in separate processes.
 
 #include <atomic>
 #include <cstdint>
@@ -18,13 +17,13 @@ namespace poet::server {
 
 class NetworkSizes {
  public:
-  /// Works in a folder, made if need be.
+  /// Works in a folder, created if missing.
   NetworkSizes(std::filesystem::path program, std::filesystem::path folder, std::int64_t memory_bytes);
 
-  /// What the program says of a network that has too many ops; nothing where it has not, where it cannot be
-  /// read, and where none of that is known within a few seconds: the job says it then. Each is read once.
+  /// Returns the program's message about a network with too many ops, else nullopt; also if the file cannot
+  /// be read or the check takes more than a few seconds, which the job then reports. Results are cached.
   [[nodiscard]] std::optional<std::string> too_many(const SizeCheck& check);
-  /// What is being read is not, from any thread: the server stops.
+  /// Aborts running checks. Thread-safe.
   void stop() { stopping_ = true; }
 
  private:

@@ -37,7 +37,7 @@ nlohmann::ordered_json in_short(const nlohmann::ordered_json& row) {
 
 }  // namespace
 
-std::optional<std::string> ProgressReader::news() {
+std::optional<std::string> ProgressReader::next_update() {
   std::ifstream file(file_);
   if (!file) return std::nullopt;
   file.seekg(read_);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a job's process tells while it works: lines of JSON in a file (`--progress-out`).
+// Progress of a job's process: JSON lines in a file (`--progress-out`).
 
 #include <cstdint>
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace poet::server {
 
-/// Follows the file. Of lines {"row": ...} all rows are kept, in short, of others the latest.
+/// Follows the file. Keeps all rows of lines {"row": ...}, abbreviated, and the latest other line.
 class ProgressReader {
  public:
   explicit ProgressReader(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// What clients are told, where there is something new: the latest line, with "rows".
-  [[nodiscard]] std::optional<std::string> news();
+  /// Returns the latest line with "rows" for clients, or nullopt if nothing is new.
+  [[nodiscard]] std::optional<std::string> next_update();
 
  private:
   std::filesystem::path file_;

@@ -140,7 +140,7 @@ Json read_fields(const JsonField& root, const std::string& kind, const Bounds& b
     const auto rule = std::find_if(fields().begin(), fields().end(),
                                    [&name = name](const Field& each) { return name == each.name; });
     if (rule == fields().end() || !belongs_to(*rule, kind))
-      root.fail_at(name, fmt::format("is no field of a job of the kind {}", kind));
+      root.fail_at(name, fmt::format("is not a field of a job of kind {}", kind));
     if (!value.is_null()) sorted[name] = value_of(*rule, root.at(name), bounds, names);
   }
   Json json = sorted;  // by name

@@ -1,7 +1,6 @@
 #pragma once
 
-// What is no client's fault and may be over in a while: the server cannot read or write its own files, on a
-// full disk for one.
+// Temporary failures that no client causes: the server cannot read or write its own files, as on a full disk.
 
 #include <filesystem>
 #include <stdexcept>
@@ -12,7 +11,7 @@
 
 namespace poet::server {
 
-/// what() names the file, which clients are not told.
+/// what() names the file, which is private to the server.
 class StorageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

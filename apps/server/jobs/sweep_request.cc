@@ -83,7 +83,7 @@ Json read_sweep(const JsonField& root, const Bounds& bounds, const KnownNames& n
   const std::size_t points =
       most > kOftenSaid * static_cast<double>(bounds.most_points) ? 0 : expand(read).size();
   if (points == 0 || points > bounds.most_points)
-    root.fail(fmt::format("is of {} points; this server takes on {}",
+    root.fail(fmt::format("has {} points; this server accepts {}",
                           points == 0 ? fmt::format("{:.0f}", most) : std::to_string(points),
                           bounds.most_points));
   if (read.time_limit_seconds > bounds.most_time.value())

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sweeps as jobs: the spec of a file (docs/formats.md, "Sweep"), with uploads for files and profiles for
+// Sweeps as jobs: a sweep specification (docs/formats.md, "Sweep") with uploads as files and profiles as
 // platforms.
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@
 
 namespace poet::server {
 
-/// Checked, as JSON. Throws InputError, also for more points than a server takes on.
+/// Checks the specification and returns it as JSON. Throws InputError, also for too many points.
 [[nodiscard]] nlohmann::ordered_json read_sweep(const JsonField& root, const Bounds& bounds,
                                                 const KnownNames& names);
 

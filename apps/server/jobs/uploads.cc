@@ -16,7 +16,7 @@ Uploads::Uploads(fs::path folder, std::int64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw InputError(folder_.string(), "cannot be made: " + error.message());
+  if (error) throw InputError(folder_.string(), "cannot be created: " + error.message());
 }
 
 std::optional<std::string> Uploads::add(std::string_view bytes) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that clients have given, each once, named by the digest of its content.
+// Uploaded files, each stored once, named by the digest of its content.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,18 +13,18 @@ namespace poet::server {
 
 class Uploads {
  public:
-  /// In a folder, made if need be, of at most so many bytes together. Throws InputError.
+  /// Stores at most `most_bytes` in a folder, created if missing. Throws InputError.
   Uploads(std::filesystem::path folder, std::int64_t most_bytes);
 
-  /// The id; nothing: there is no room. Known contents take none.
+  /// Stores the content and returns its id; nullopt if there is no room. Known contents need no room.
   [[nodiscard]] std::optional<std::string> add(std::string_view bytes);
   [[nodiscard]] bool has(const std::string& id) const;
-  /// Of an id that it has.
+  /// Returns the file of a known id.
   [[nodiscard]] std::filesystem::path file(const std::string& id) const;
   [[nodiscard]] std::int64_t bytes() const;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  /// Deletes what nobody has added again for so many seconds.
+  /// Deletes files that were not added again for this many seconds.
   void forget(double seconds);
 
  private:

@@ -59,7 +59,7 @@ Workers::Workers(JobStore& store, const Uploads& uploads, WorkSettings settings)
     : store_(store), uploads_(uploads), settings_(std::move(settings)) {
   std::error_code error;
   fs::create_directories(settings_.folder, error);
-  if (error) throw InputError(settings_.folder.string(), "cannot be made: " + error.message());
+  if (error) throw InputError(settings_.folder.string(), "cannot be created: " + error.message());
   start_threads(
       threads_, settings_.workers, [this](std::size_t number) { work(number); }, [this] { stop(); });
 }
@@ -111,7 +111,7 @@ void Workers::work(std::size_t number) {
 
 void Workers::run(const Job& job, const std::string& owner, const fs::path& folder) {
   const auto upload = [this](const std::string& id) {
-    if (!uploads_.has(id)) throw InputError("the uploaded file is not there any more; upload it again");
+    if (!uploads_.has(id)) throw InputError("the uploaded file has expired; upload it again");
     return uploads_.file(id);
   };
   const std::vector<fs::path> folders = {folder, uploads_.folder()};  // that clients are not told of
@@ -140,14 +140,14 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
     if (stopping_) return false;
     if (seconds_since(looked) < 0.25) return true;
     looked = Clock::now();
-    if (const auto news = progress.news()) store_.progress(job.order.id, owner, *news);
+    if (const auto update = progress.next_update()) store_.progress(job.order.id, owner, *update);
     // Also how a cancelled job is noticed.
     mine = store_.renew(job.order.id, owner, settings_.lease_seconds);
     return mine;
   };
   const ChildEnd end = run_program(call, line.most_seconds, keep_going);
   if (stopping_ && end.how == ChildEnd::How::stopped) return store_.give_back(job.order.id, owner);
-  if (const auto news = progress.news()) store_.progress(job.order.id, owner, *news);
+  if (const auto update = progress.next_update()) store_.progress(job.order.id, owner, *update);
   if (end.how == ChildEnd::How::stopped) {
     outcome.state = mine ? JobState::failed : JobState::cancelled;
     if (mine)

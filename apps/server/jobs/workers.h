@@ -1,7 +1,7 @@
 #pragma once
 
-// Jobs are done by the program itself, one process each, with limits on time and memory: whatever a network
-// does to it costs one job.
+// Workers run each job in a process of the program, with limits on time and memory, so that a crash costs one
+// job.
 
 #include <atomic>
 #include <condition_variable>
@@ -18,7 +18,7 @@ namespace poet::server {
 
 struct WorkSettings {
   std::filesystem::path program;
-  std::filesystem::path folder;  // for what jobs need while they run
+  std::filesystem::path folder;  // for temporary files of running jobs
   std::size_t workers = 1;
   std::int64_t memory_bytes = std::int64_t{4} << 30;  // of a process's address space
   double lease_seconds = 10;
@@ -26,18 +26,18 @@ struct WorkSettings {
 
 class Workers {
  public:
-  /// Starts them. Store and uploads must outlive this.
+  /// Starts the workers. Store and uploads must outlive this.
   Workers(JobStore& store, const Uploads& uploads, WorkSettings settings);
-  /// Stops them; what they were doing is queued again.
+  /// Stops the workers and requeues their jobs.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   Workers(Workers&&) = delete;
   Workers& operator=(Workers&&) = delete;
 
-  /// A job was queued.
+  /// Wakes a worker: a job was queued.
   void wake();
-  /// Removes folders of servers that were killed, those of servers that share the store aside.
+  /// Removes folders of killed servers; keeps those of live servers that share the store.
   void remove_leftovers();
 
  private:

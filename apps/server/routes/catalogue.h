@@ -1,6 +1,6 @@
 #pragma once
 
-// What requests choose from: networks, devices, published methods.
+// The catalogue of networks, devices and published methods.
 
 #include <filesystem>
 #include <string>
@@ -11,11 +11,11 @@ namespace poet::server {
 
 struct Catalogue {
   std::string models, devices,
-      methods;       // JSON; the first two as the program's commands of these names write it
+      methods;       // JSON; the first two are the output of the program's commands of these names
   KnownNames names;  // without uploads
 };
 
-/// Asks the program, which answers into a folder. Throws InputError where that cannot be started.
+/// Reads the catalogue from the program, by way of a folder. Throws InputError if it cannot be started.
 [[nodiscard]] Catalogue read_catalogue(const std::filesystem::path& program,
                                        const std::filesystem::path& folder);
 

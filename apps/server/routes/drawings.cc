@@ -64,7 +64,7 @@ Drawings::Drawings(fs::path program, fs::path folder, std::int64_t memory_bytes)
     : program_(std::move(program)), folder_(std::move(folder)), memory_bytes_(memory_bytes) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw InputError(folder_.string(), "cannot be made: " + error.message());
+  if (error) throw InputError(folder_.string(), "cannot be created: " + error.message());
 }
 
 ChildEnd Drawings::run_in(const fs::path& folder, std::vector<std::string> arguments) const {

@@ -1,7 +1,6 @@
 #pragma once
 
-// Files made of a plan by the program (poet show, poet codegen), each in a process of its own, a few at a
-// time.
+// Files that the program makes of a plan (poet show, poet codegen), in separate processes, a few at a time.
 
 #include <atomic>
 #include <filesystem>
@@ -15,20 +14,21 @@ namespace poet::server {
 
 class Drawings {
  public:
-  /// Works in a folder, made if need be.
+  /// Works in a folder, created if missing.
   Drawings(std::filesystem::path program, std::filesystem::path folder, std::int64_t memory_bytes);
 
   struct Drawn {
-    int status = 200;  // 422: the program refused, and `bytes` is what it said; 503: too many are being made
+    int status = 200;  // 422: the program failed, and `bytes` is its message; 503: too many requests at once
     std::string bytes;
   };
-  /// "page.html", "figure.svg", "figure.png", "figure.pdf", "figure.gp" or "picture.json" of a plan file.
+  /// Makes "page.html", "figure.svg", "figure.png", "figure.pdf", "figure.gp" or "picture.json" of a plan
+  /// file.
   [[nodiscard]] Drawn draw(const std::string& plan, const std::string& name);
-  /// The firmware folder as a compressed archive, for a board of poet codegen.
+  /// Makes the firmware folder for a board of poet codegen, as a compressed archive.
   [[nodiscard]] Drawn firmware(const std::string& plan, const std::string& board);
-  /// Removes folders of servers that were killed.
+  /// Removes folders of killed servers.
   void remove_leftovers() const;
-  /// What is being made is not, from any thread: the server stops.
+  /// Aborts running processes. Thread-safe.
   void stop() { stopping_ = true; }
 
  private:

@@ -42,9 +42,9 @@ std::optional<Reply> too_large(const Services& services, const Order& order) {
 
 Reply post_job(const Services& services, const Call& call) {
   if (call.field("Content-Type").rfind("application/json", 0) != 0)
-    return failure(415, "refused", "the body is JSON: Content-Type: application/json");
+    return failure(415, "refused", "the body must be JSON: Content-Type: application/json");
   if (call.body().size() > kMostRequest)
-    return failure(413, "too_large", "a request has at most 256 KiB; upload files");
+    return failure(413, "too_large", "a request may have at most 256 KiB; upload files instead");
   KnownNames names = services.catalogue.names;
   names.is_upload = [&services](const std::string& id) { return services.uploads.has(id); };
   names.upload_file = [&services](const std::string& id) { return services.uploads.file(id).string(); };
@@ -171,7 +171,7 @@ void add_job_routes(std::vector<Route>& routes, const Services& services) {
   routes.push_back(
       {.method = "POST",
        .pattern = "/api/v1/jobs",
-       .summary = "Submits a job; one that is there already is that job: 200 where it has ended, else 202",
+       .summary = "Submits a job, or returns the equal job that exists: 200 if it has ended, else 202",
        .handler = with(post_job),
        .takes = "application/json"});
   routes.push_back({.method = "GET",
@@ -179,9 +179,9 @@ void add_job_routes(std::vector<Route>& routes, const Services& services) {
                     .summary = "Jobs, the latest first",
                     .handler = with(list_jobs),
                     .queries = {{"state", "queued, running, done, failed or cancelled"},
-                                {"mine", "true: those that this client has submitted first"},
+                                {"mine", "true: only jobs first submitted by this client"},
                                 {"before", "submitted earlier than this, in seconds since 1970"},
-                                {"limit", "at most so many, 50 without, 200 at most"}}});
+                                {"limit", "maximum number of jobs (default 50, at most 200)"}}});
   routes.push_back({.method = "GET",
                     .pattern = "/api/v1/jobs/{id}",
                     .summary = "State and progress of a job",
@@ -194,8 +194,8 @@ void add_job_routes(std::vector<Route>& routes, const Services& services) {
        .gives = "text/event-stream"});
   routes.push_back({.method = "GET",
                     .pattern = "/api/v1/jobs/{id}/result",
-                    .summary = "What the program's command answers with --json; 409 before that, 422 with "
-                               "the error of a job that failed",
+                    .summary = "The JSON that the program's command prints with --json; 409 until the job "
+                               "has ended, 422 with the error of a failed job",
                     .handler = with(result_of)});
   routes.push_back({.method = "DELETE",
                     .pattern = "/api/v1/jobs/{id}",

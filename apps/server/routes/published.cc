@@ -33,8 +33,8 @@ constexpr std::array<Parameter, 12> kParameters = {{
     {"batch_size", "multiplies bytes, times and energies; 1 without"},
     {"time_limit_s", "of the search"},
     {"solve_threads", "of the search"},
-    {"solver", "accepted: who searches here is poet's to say"},
-    {"use_actual_gurobi", "likewise"},
+    {"solver", "accepted and ignored"},
+    {"use_actual_gurobi", "accepted and ignored"},
 }};
 
 double number(const Call& call, const char* name, std::optional<double> otherwise) {
@@ -130,7 +130,7 @@ Reply solve(const Services& services, const Call& call) {
     for (const std::string& name : call.query_names())
       if (std::none_of(kParameters.begin(), kParameters.end(),
                        [&](const Parameter& each) { return name == each.name; }))
-        throw InputError("/" + name, "is no parameter of this");
+        throw InputError("/" + name, "unknown parameter");
     const Json instance = scaled_instance(call);
     const std::string text = json_text(instance, 1);
     Order order = order_of(services, call, digest(text));
@@ -138,7 +138,7 @@ Reply solve(const Services& services, const Call& call) {
     const std::optional<Job> known = services.store.look(order.id);
     const bool is_answered = known && known->state == JobState::done;
     if (!is_answered && !services.uploads.add(text))
-      return with_detail(failure(503, "full", "the server has no room for uploads now"));
+      return with_detail(failure(503, "full", "the server has no space for uploads now"));
     std::variant<Job, Reply> submitted = submit(services, std::move(order), call);
     if (Reply* refusal = std::get_if<Reply>(&submitted)) return with_detail(std::move(*refusal));
     const Job& job = std::get<Job>(submitted);

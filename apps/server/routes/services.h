@@ -1,6 +1,6 @@
 #pragma once
 
-// What handlers work with, and the routes by subject.
+// The services of handlers, and the routes by subject.
 
 #include <variant>
 #include <vector>
@@ -29,7 +29,7 @@ struct Services {
 
 /// Jobs: submit, look, follow, cancel, results.
 void add_job_routes(std::vector<Route>& routes, const Services& services);
-/// Uploads, and what is there to choose from.
+/// Uploads, and the catalogue.
 void add_catalogue_routes(std::vector<Route>& routes, const Services& services);
 /// Files that are made of a job's plan.
 void add_download_routes(std::vector<Route>& routes, const Services& services);
@@ -40,9 +40,9 @@ void add_page_routes(std::vector<Route>& routes);
 /// The description of all routes so far, and its own.
 void add_description_route(std::vector<Route>& routes);
 
-/// The order put into the store for who calls; 429 or 503 where the queue is full.
+/// Submits the order for the caller; a reply of 429 or 503 if the queue is full.
 [[nodiscard]] std::variant<Job, Reply> submit(const Services& services, Order order, const Call& call);
-/// 400 for what a request has got wrong, with the field that it is.
+/// Returns 400 with the wrong field of a request.
 [[nodiscard]] Reply bad_request(const InputError& error);
 
 }  // namespace poet::server

@@ -103,7 +103,7 @@ EventFile::EventFile(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directory(folder, failed);
   if (!std::filesystem::is_directory(folder))
-    throw InputError(folder.string(), "is not a folder, and cannot be made");
+    throw InputError(folder.string(), "is not a folder and cannot be created");
   path_ = new_file_in(folder);
   file_.open(path_, std::ios::binary);
   std::string event = event_at(0);

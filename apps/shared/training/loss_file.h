@@ -1,6 +1,6 @@
 #pragma once
 
-// What --loss-out writes.
+// The output of --loss-out.
 
 #include <filesystem>
 
@@ -8,8 +8,8 @@
 
 namespace poet::cli {
 
-/// The run step by step as a table (.csv), or its losses as a curve with those of the validations as points
-/// (.svg, .png, .pdf, .gp). Throws InputError where the file cannot be written.
+/// Writes the run's steps as a table (.csv), or its loss curve with validations as points (.svg, .png, .pdf,
+/// .gp). Throws InputError if that fails.
 void write_losses(const Session& session, const std::filesystem::path& file);
 
 }  // namespace poet::cli

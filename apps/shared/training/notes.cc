@@ -40,9 +40,8 @@ std::string parts_note(const Session& session, const RunChoice& training) {
   const bool sums =
       std::any_of(ops.begin(), ops.end(), [](const Op& op) { return op.attributes.contains("accumulate"); });
   if (!sums) return "";
-  return "operators in parts (--split) add up in another order than whole ones by these kernels, so last "
-         "bits "
-         "differ from runs without parts; by --kernels reference they do not";
+  return "with these kernels, operators in parts (--split) sum in another order than whole ones, so last "
+         "bits differ from runs without parts; with --kernels reference they do not";
 }
 
 /// Why --best was not written; empty: it was, or is not asked for.

@@ -7,8 +7,8 @@
 
 namespace poet::cli {
 
-/// What is to be known of a run that its figures do not tell: what it did not do, and what its bits depend
-/// on.
+/// Returns notes on a run that its figures do not show: outputs that were not written, and causes of
+/// different bits.
 [[nodiscard]] std::vector<std::string> notes_of(const Session& session, const RunChoice& training);
 
 }  // namespace poet::cli

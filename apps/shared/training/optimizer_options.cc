@@ -8,27 +8,28 @@ namespace poet::cli {
 
 void add_optimizer_options(const Parser& group, OptimizerOptions& options) {
   group.option("--learning-rate", options.learning_rate,
-               "of the optimiser (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
-  group.option("--momentum", options.momentum, "of --optimizer momentum (default 0.9)", "NUMBER");
-  group.flag("--nesterov", options.nesterov, "of --optimizer momentum: look ahead by a step");
-  group.option("--beta1", options.beta1, "of --optimizer adam or adamw (default 0.9)", "NUMBER");
-  group.option("--beta2", options.beta2, "of --optimizer adam or adamw (default 0.999)", "NUMBER");
-  group.option("--eps", options.eps, "of --optimizer adam or adamw (default 1e-8)", "NUMBER");
-  group.option("--weight-decay", options.weight_decay,
-               "times the parameter, added to its gradient; adamw: taken off the parameter (default 0, adamw "
-               "0.01)",
+               "learning rate (default: the plan's; SGD and momentum 0.01, Adam 0.001)", "NUMBER");
+  group.option("--momentum", options.momentum, "momentum only: momentum factor (default 0.9)", "NUMBER");
+  group.flag("--nesterov", options.nesterov, "momentum only: Nesterov momentum");
+  group.option("--beta1", options.beta1, "adam and adamw only: decay rate of the first moment (default 0.9)",
                "NUMBER");
+  group.option("--beta2", options.beta2,
+               "adam and adamw only: decay rate of the second moment (default 0.999)", "NUMBER");
+  group.option("--eps", options.eps, "adam and adamw only: term added to the denominator (default 1e-8)",
+               "NUMBER");
+  group.option("--weight-decay", options.weight_decay,
+               "weight decay, added to the gradient; decoupled with adamw (default 0, adamw 0.01)", "NUMBER");
   group.option("--lr-schedule", options.lr_schedule,
-               "of the learning rate: constant (default), step: times --lr-gamma after every --lr-step-size "
-               "updates, or cosine: down over --lr-length updates",
+               "learning-rate schedule: constant (default), step: times --lr-gamma every --lr-step-size "
+               "updates, or cosine: annealed over --lr-length updates",
                "NAME");
-  group.option("--lr-warmup", options.lr_warmup, "before it: N updates of a rate that rises (default 0)",
-               "N");
-  group.option("--lr-step-size", options.lr_step_size, "of --lr-schedule step", "N");
-  group.option("--lr-gamma", options.lr_gamma, "of --lr-schedule step (default 0.1)", "NUMBER");
-  group.option("--lr-length", options.lr_length, "of --lr-schedule cosine", "N");
+  group.option("--lr-warmup", options.lr_warmup, "linear warm-up over N updates (default 0)", "N");
+  group.option("--lr-step-size", options.lr_step_size, "step schedule only: updates between two decays", "N");
+  group.option("--lr-gamma", options.lr_gamma, "step schedule only: decay factor (default 0.1)", "NUMBER");
+  group.option("--lr-length", options.lr_length,
+               "cosine schedule only: number of updates until the lowest rate", "N");
   group.option("--lr-least", options.lr_least,
-               "of --lr-schedule cosine: where it ends, a part of the learning rate (default 0)", "NUMBER");
+               "cosine schedule only: lowest rate, as a fraction of the learning rate (default 0)", "NUMBER");
 }
 
 runtime::Hyperparameters read_hyperparameters(const OptimizerOptions& options) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The optimiser's numbers and the schedule of its learning rate, as typed and as read.
+// Options of hyperparameters and learning-rate schedule, and their parsing.
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@ namespace poet::cli {
 
 class Parser;
 
-/// As typed; absent where the user said nothing.
+/// As typed; absent if not given.
 struct OptimizerOptions {
   std::optional<std::string> learning_rate, momentum, beta1, beta2, eps, weight_decay;
   bool nesterov = false;

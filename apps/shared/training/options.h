@@ -1,6 +1,6 @@
 #pragma once
 
-// How a plan is to be trained here: options as typed, and as read.
+// Options of training runs, as typed and as parsed.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace poet::cli {
 
 class Parser;
 
-/// As typed; absent where the user said nothing.
+/// As typed; absent if not given.
 struct RunOptions {
   std::optional<std::string> steps, seed, data, samples, weights, resume, checkpoint, checkpoint_every;
   OptimizerOptions optimizer;
@@ -25,7 +25,7 @@ struct RunOptions {
   std::optional<std::string> control, pressure, cgroup, calm;
 };
 
-/// As typed: what computes and pages, for run and profile.
+/// As typed: kernels and storage, for run and profile.
 struct MachineOptions {
   std::optional<std::string> kernels, threads, isa, storage;
   bool encrypt = false;
@@ -33,30 +33,30 @@ struct MachineOptions {
 
 struct MachineChoice {
   runtime::KernelOptions kernels;
-  runtime::PageFileOptions storage;  // without `where` if the user named none
+  runtime::PageFileOptions storage;  // without `where` if not given
 };
 
 struct RunChoice {
-  std::int64_t steps = 0;  // to be done in all
-  /// Its `weights` are left to whoever can read the file: of `weights`, if that is an ONNX file.
+  std::int64_t steps = 0;  // in total
+  /// Without `weights` if the file is an ONNX file, which the caller reads.
   runtime::TrainerOptions trainer;
   std::optional<std::filesystem::path> weights, checkpoint, best, loss_out, tensorboard;
   std::int64_t checkpoint_every = 0;         // 0: at the end only
   std::int64_t validate_every = 0;           // 0: there is no validation
   std::int64_t stop_after = 0;               // validations; 0: never
-  runtime::PlanWatchOptions watch;           // of a plan file with several plans
+  runtime::PlanWatchOptions watch;           // for plan files with several plans
   std::vector<std::string> given_for_watch;  // options of it
 };
 
 [[nodiscard]] inline bool is_onnx(const std::filesystem::path& file) { return file.extension() == ".onnx"; }
 
-/// How a run's answer is printed.
+/// How a run's result is printed.
 struct RunOutput {
   bool report = false;
   bool json = false;
 };
 
-/// All but --steps, which solving has as well: whoever calls adds it.
+/// Adds all options but --steps, which the caller adds, as solving has it, too.
 void add_run_options(const Parser& parser, RunOptions& options);
 void add_machine_options(const Parser& parser, MachineOptions& options);
 void add_run_output_options(const Parser& parser, RunOutput& output);

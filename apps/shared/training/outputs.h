@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run leaves: files that are checked before the work, and its answer afterwards.
+// Outputs of a run: checks of files before it starts, and its result.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -13,17 +13,16 @@
 
 namespace poet::cli {
 
-/// What is said of a file ("--checkpoint"), and the file.
+/// A file's name in messages ("--checkpoint"), and its path.
 using NamedFile = std::pair<std::string, std::filesystem::path>;
 
-/// Before the work, so that nobody waits for a result that cannot be written. `written` and `read`: files
-/// that the command has besides those of the options. Throws InputError unless everything that is written can
-/// be, and is a file of its own.
+/// Checks files before the run starts. `written` and `read`: the command's files besides those of the
+/// options. Throws InputError unless all outputs are writable and distinct from all other files.
 void check_outputs(const RunChoice& training, std::vector<NamedFile> written,
                    const std::vector<NamedFile>& read);
 
-/// Prints the answer, as text or, added to what `json` has, as JSON, and writes --loss-out. `written` is
-/// named in the text if it was. Returns the exit code; throws, at last, what the run could not finish with.
+/// Prints the result as text, or adds it to `json` and prints that, and writes --loss-out. The text names
+/// `written` if it exists. Returns the exit code; finally rethrows the run's unfinished error.
 [[nodiscard]] int conclude(const Session& session, const RunChoice& training, const RunOutput& output,
                            nlohmann::ordered_json json, const std::vector<NamedFile>& written = {});
 

@@ -25,9 +25,9 @@ void say(const std::string& text) {
 
 std::string describe(const runtime::PlanChange& change, const std::vector<Bytes>& budgets) {
   if (!change.declined.empty())
-    return fmt::format("step {}: stays with the plan for {} ({}): {}", format_count(change.step),
+    return fmt::format("step {}: keeps the plan for {} ({}): {}", format_count(change.step),
                        format_bytes(budgets[change.from]), change.reason, change.declined);
-  return fmt::format("step {}: goes over to the plan for {} ({}), which took {}", format_count(change.step),
+  return fmt::format("step {}: switches to the plan for {} ({}), which took {}", format_count(change.step),
                      format_bytes(budgets[change.to]), change.reason, format_seconds(change.took, 2));
 }
 
@@ -72,7 +72,7 @@ void PlanChoice::add_to(runtime::TrainOptions& options, const runtime::Trainer& 
   // A run that is resumed has its plan already.
   const runtime::TrainerSetup& setup = trainer.setup();
   if (first_ && !quiet_ && !setup.goes_on && setup.plan == first_->plan)
-    say(fmt::format("step {}: begins by the plan for {} ({})", format_count(trainer.state().step + 1),
+    say(fmt::format("step {}: starts with the plan for {} ({})", format_count(trainer.state().step + 1),
                     format_bytes(budgets_[setup.plan]), first_->reason));
   options.choose_plan = [this, &trainer](std::int64_t step, std::size_t plan) {
     inside_ = trainer.setup().map.arena + trainer.setup().map.persistent;

@@ -13,8 +13,8 @@
 
 namespace poet::cli {
 
-/// By which plan of a family a run goes on: what its options and signals say, and a line on stderr for each
-/// change, and for the first plan where it is not the largest. Of one plan nothing.
+/// Chooses the plan of a family by options and signals. Prints a line to stderr for each change, and for the
+/// first plan unless it is the largest. Does nothing for a single plan.
 class PlanChoice {
  public:
   /// Throws InputError as PlanWatch.
@@ -25,10 +25,10 @@ class PlanChoice {
   PlanChoice& operator=(PlanChoice&&) = delete;
   ~PlanChoice() = default;
 
-  /// The plan to begin by with step `step`; before there is a trainer.
+  /// Returns the plan to start step `step` with, before a trainer exists.
   [[nodiscard]] std::optional<std::size_t> first(std::int64_t step);
 
-  /// Lets it choose while `trainer` trains under `options`; both must not outlive it.
+  /// Installs it in `options` for `trainer`; neither may outlive it.
   void add_to(runtime::TrainOptions& options, const runtime::Trainer& trainer);
 
  private:
@@ -37,7 +37,7 @@ class PlanChoice {
   std::vector<Bytes> budgets_;
   Bytes inside_{};  // the present plan's memory
   std::optional<runtime::PlanWatch> watch_;
-  std::optional<runtime::PlanRequest> first_;  // where it is not the largest plan
+  std::optional<runtime::PlanRequest> first_;  // unless it is the largest plan
 };
 
 }  // namespace poet::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a person sees on stderr while a network trains.
+// Progress of training on stderr.
 
 #include <chrono>
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace poet::cli {
 /// "validation after step 120: loss 0.61, 81.2% right".
 [[nodiscard]] std::string describe(const runtime::ValidationFigures& found);
 
-/// One live line on a terminal; elsewhere plain lines: the first step, the last one, and one every ten
-/// seconds at most.
+/// Shows one live line on a terminal; otherwise lines for the first step, the last one, and at most one every
+/// ten seconds.
 class TrainingProgress {
  public:
-  /// Shows nothing where `stream` is null. `first` is the number of the run's first step, `last` of its last.
+  /// Shows nothing if `stream` is null. `first`, `last`: numbers of the run's first and last step.
   TrainingProgress(std::FILE* stream, std::int64_t first, std::int64_t last);
   ~TrainingProgress();
   TrainingProgress(const TrainingProgress&) = delete;
@@ -32,7 +32,7 @@ class TrainingProgress {
   TrainingProgress& operator=(TrainingProgress&&) = delete;
 
   void show(const runtime::StepFigures& done);
-  /// A line that stays.
+  /// Prints a permanent line.
   void show(const runtime::ValidationFigures& found);
 
  private:

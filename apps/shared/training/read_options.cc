@@ -145,11 +145,12 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
         std::pair("--validate", &options.validate), std::pair("--best", &options.best),
         std::pair("--loss-out", &options.loss_out), std::pair("--tensorboard", &options.tensorboard)})
     check_named(option, *file);
-  if (options.data && options.samples) throw InputError("--samples", "is for the synthetic set, not --data");
+  if (options.data && options.samples)
+    throw InputError("--samples", "is for the synthetic data set, not for --data");
   trainer.data = options.data;
   if (options.samples) trainer.samples = parse_count("--samples", *options.samples);
   if (options.weights && options.resume)
-    throw InputError("--weights", "excludes --resume: a checkpoint has weights");
+    throw InputError("--weights", "cannot be combined with --resume: a checkpoint has weights");
   choice.weights = options.weights;
   if (choice.weights && !is_onnx(*choice.weights)) trainer.weights_file = choice.weights;
   trainer.resume = options.resume;

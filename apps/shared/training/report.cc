@@ -132,16 +132,16 @@ std::string paged_text(const Session& session) {
       fmt::format("{} out and {} in per step; {} ({})", format_bytes(moved.written), format_bytes(moved.read),
                   session.paging.storage, format_bytes(session.paging.size));
   if (session.paging.record > Bytes(0))
-    text += fmt::format("; after each step {} more, from which --resume goes on",
+    text += fmt::format("; after each step {} more, so that --resume can continue",
                         format_bytes(session.paging.record));
-  if (session.paging.in_ram) text += "; that file system is in RAM, so paging saves none: try --storage";
+  if (session.paging.in_ram) text += "; that file system is in RAM, so paging saves no RAM: try --storage";
   return text;
 }
 
 std::string validation_text(const Session& session) {
   const std::vector<runtime::ValidationFigures>& found = session.result.validations;
   std::string text = session.setup.validation + ": ";
-  if (found.empty()) return text + "no step was reached after which it is measured";
+  if (found.empty()) return text + "the run ended before the first validation";
   const auto figures = [](const runtime::ValidationFigures& one) {
     std::string said = fmt::format("loss {:.4g}", one.loss);
     if (one.accuracy) said += fmt::format(", {:.4g}% right", 100 * *one.accuracy);
@@ -172,7 +172,8 @@ std::string not_finite_text(const Session& session) {
   if (of_probabilities && before_any_update)
     return text + ": --loss bce takes probabilities, from 0 to 1; of other numbers there is bce-with-logits";
   if (before_any_update)
-    return text + ", before any update and by finite data and weights: look at the network and their scale";
+    return text +
+           ", before any update, although data and weights are finite: check the network and their scale";
   return text + kSmaller;
 }
 

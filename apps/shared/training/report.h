@@ -1,6 +1,6 @@
 #pragma once
 
-// A training run as people and programs read it: what was planned next to what was measured.
+// Reports of training runs, with planned and measured figures.
 
 #include <string>
 
@@ -8,10 +8,11 @@
 
 namespace poet::cli {
 
-/// Some ten aligned lines: what was trained, how it went, RAM, time.
+/// Returns about ten aligned lines: network, loss, RAM, time.
 [[nodiscard]] std::string session_text(const Session& session);
 
-/// Planned and measured side by side: memory, time, transfers, energy, and time by kind of operator.
+/// Returns planned and measured figures side by side: memory, time, transfers, energy, and time by kind of
+/// operator.
 [[nodiscard]] std::string side_by_side_text(const Session& session);
 
 }  // namespace poet::cli

@@ -6,7 +6,7 @@
 
 namespace poet::cli {
 
-/// The planned figures under the names of `poet solve --json`, "losses" and "measured".
+/// Returns the planned figures under the names of `poet solve --json`, "losses" and "measured".
 [[nodiscard]] nlohmann::ordered_json session_json(const Session& session);
 
 }  // namespace poet::cli

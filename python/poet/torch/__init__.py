@@ -1,4 +1,4 @@
-"""Any PyTorch module, trained within a RAM budget: what does not fit is computed again or paged, and every bit stays the same.
+"""Trains any PyTorch module within a RAM budget: tensors that do not fit are recomputed or paged, and every bit stays the same.
 
     import poet.torch
 

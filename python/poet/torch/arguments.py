@@ -1,4 +1,4 @@
-"""compile_step(): what it takes, and what it refuses."""
+"""compile_step(): its arguments and their checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional, Union
 import torch
 
 from ..errors import InputError
+from ..solve import with_plan
 from .compiling import Settings
 from .errors import CaptureError
 from .measure import storage_address
@@ -36,9 +37,9 @@ def compile_step(
     power: Power = Power(),
     time_limit: float = 60,
     tolerance: float = 0.005,
-    progress: Optional[Callable[[str, Optional[float], Optional[float], float], Any]] = None,
+    progress: Optional[Callable[..., Any]] = None,
 ) -> Step:
-    """A module's training step within a RAM budget, its results those of plain PyTorch in every bit.
+    """Compiles a module's training step to fit a RAM budget, with results equal to plain PyTorch's in every bit.
 
         step = poet.torch.compile_step(model, torch.nn.functional.cross_entropy, optimizer, (images, labels), ram_budget="60%")
         for batch in batches:
@@ -116,7 +117,7 @@ def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor
 
 
 def _check_owned(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """What the optimizer changes gets its gradients from this step."""
+    """Raises InputError if the optimizer updates parameters that are not this module's."""
     owned = {id(parameter) for parameter in module.parameters()}
     for i, group in enumerate(optimizer.param_groups):
         for k, parameter in enumerate(group["params"]):
@@ -125,7 +126,7 @@ def _check_owned(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> N
 
 
 def _check_early(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Parameters can be updated one by one where nothing couples them."""
+    """Raises InputError unless parameters can be updated independently of each other."""
     if type(optimizer).__module__.split(".")[0] != "torch":
         raise InputError("updates", f"\"early\" is for optimizers of torch.optim: nobody knows whether {type(optimizer).__name__} looks at all gradients at once")
     owners: dict[int, str] = {}
@@ -135,10 +136,14 @@ def _check_early(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> N
 
 
 def _until(tolerance: float, progress: Optional[Callable[..., Any]]) -> Callable[..., bool]:
-    """A progress function that ends the search at the tolerance."""
+    """Returns a progress function that ends the search at the tolerance."""
 
-    def told(phase: str, incumbent: Optional[float], bound: Optional[float], seconds: float) -> bool:
-        if progress is not None and progress(phase, incumbent, bound, seconds) is False:
+    call = None if progress is None else with_plan(progress)
+
+    def told(
+        phase: str, incumbent: Optional[float], bound: Optional[float], seconds: float, *, plan_joules: Optional[float] = None
+    ) -> bool:
+        if call is not None and call(phase, incumbent, bound, seconds, plan_joules) is False:
             return False
         return incumbent is None or bound is None or incumbent > bound * (1 + tolerance)
 

@@ -35,9 +35,9 @@ def capture(
     real: bool = False,
     views: AbstractSet[str] = frozenset(),
 ) -> Program:
-    """The step that computes `forward(module, batch)`, a loss, and its gradients. `real`: runs it on the tensors themselves,
-    which takes the memory of a whole step, for what fake tensors do not know. `views`: operators, by name, that are known to
-    return their operand's storage.
+    """Captures the step that computes `forward(module, batch)`, a loss, and its gradients. `real`: run it on the tensors
+    themselves, in the memory of a whole step, where fake tensors do not suffice. `views`: names of operators known to return their
+    operand's storage.
 
     Raises CaptureError naming the line or operator that cannot be captured.
     """
@@ -83,8 +83,8 @@ def capture(
 
 @contextlib.contextmanager
 def _kernels_whole() -> Iterator[None]:
-    """make_fx takes operators apart that have a decomposition. Those that have a kernel of their own, too, stay whole: PyTorch
-    alone runs the kernel, and the parts round otherwise."""
+    """Keeps operators whole that have both a decomposition and a kernel: make_fx would decompose them, while plain PyTorch runs the
+    kernel, which rounds differently."""
     overload = torch._ops.OpOverload
     original = overload.decompose
 
@@ -104,7 +104,7 @@ def _kernels_whole() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _data_stays() -> Iterator[None]:
-    """Assigning a tensor's .data, which no operator shows, is refused."""
+    """Rejects assignments to a tensor's .data, which no operator shows."""
     getter = torch._C._TensorBase.data.__get__
 
     def refuse(self: torch.Tensor, value: Any) -> None:
@@ -119,7 +119,7 @@ def _data_stays() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unchanged(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
-    """Tensors' contents and the generator are afterwards as before."""
+    """Restores the contents of tensors and the generator's state on exit."""
     contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
     random = torch.get_rng_state()
     try:
@@ -135,7 +135,7 @@ _GOES_ON = "is changed by the step and goes into the next; make it a buffer and 
 
 
 def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, traced: torch.fx.GraphModule, again: Callable[[], Any]) -> None:
-    """An attribute that was None and becomes a tensor is a result, unless the step would be another one with it there."""
+    """Raises CaptureError if the step reads the attribute `name`, which was None and became a tensor; else it is a result."""
     path, _, attribute = name.rpartition(".")
     part = module.get_submodule(path)
     was_there = attribute in vars(part)
@@ -154,7 +154,7 @@ def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, trace
 
 
 def _refuse_state(replaced: dict[str, Any], program: Program) -> None:
-    """Attributes that steps replace are results for whoever looks at them, unless the next step goes on from them."""
+    """Raises CaptureError for replaced attributes that the next step may read; others are results."""
     read = {constant.data_ptr() for constant in program.constants}
     for name, before in replaced.items():
         if before is not None and not (isinstance(before, torch.Tensor) and before.data_ptr() not in read):
@@ -182,7 +182,7 @@ def _refusals(real: bool) -> Iterator[None]:
 
 
 class NeedsRealTensors(Exception):
-    """Fake tensors did not do, as the step has tensors besides parameters, buffers and batch: it has to be captured on real ones."""
+    """Fake tensors do not suffice: the step has tensors besides parameters, buffers and batch, and must be captured on real ones."""
 
 
 def _is_data_dependent(error: BaseException) -> bool:
@@ -204,7 +204,7 @@ def _line_of_caller() -> str:
 
 
 def _line_of_user(error: BaseException) -> str:
-    """The last line outside of PyTorch and poet that led to an error, as file:line: source."""
+    """Returns the innermost line outside of PyTorch and poet in an error's traceback, as file:line: source."""
     frames = traceback.extract_tb(error.__traceback__)
     libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__)) + ("<",)
     for frame in reversed(frames):

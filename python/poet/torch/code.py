@@ -1,4 +1,4 @@
-"""A plan as the Python function that carries it out: one line per operator, transfer and deletion."""
+"""Code generation: a plan as a Python function with one line per operator, transfer and deletion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 4096  # pages begin at multiples of it
 
 @dataclasses.dataclass
 class Code:
-    """`source` of the function `step`; `names`: the globals it uses; `file_bytes`: what its pages take."""
+    """`source` of the function `step`; `names`: its globals; `file_bytes`: the size of its page file."""
 
     source: str
     names: dict[str, Any]
@@ -31,10 +31,10 @@ class Code:
 
 
 def code_of(program: Program, plan: Plan, early: bool) -> Code:
-    """The function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients, buffers.
+    """Returns the function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients, buffers.
 
-    `pages`: a PageFile. `draw(n)` keeps the generator's state, and the context again(n) has it there once more. `update(k, gradient)`:
-    of parameter k, where updates are `early`.
+    `pages`: a PageFile. `draw(n)` saves the generator's state, and the context again(n) restores it. `update(k, gradient)` updates
+    parameter k, for `early` updates.
     """
     return _Writer(program, plan, early).code()
 
@@ -96,7 +96,7 @@ class _Writer:
         return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file)
 
     def own(self, new: Any) -> str:
-        """What a buffer becomes, where it is another buffer now, which changes, too."""
+        """Returns the expression for a buffer's new contents; copied where they are another buffer, which may change, too."""
         others = [leaf for leaf in leaves(new) if isinstance(leaf, Place) and leaf.kind == "buffer"]
         return f"{self.text(new)}.clone()" if others else self.text(new)
 
@@ -179,7 +179,7 @@ class _Writer:
         return self.object(tree)
 
     def object(self, thing: Any) -> str:
-        """The name of a global with that object."""
+        """Returns the name of the global that holds the object."""
         if id(thing) not in self.by_object:
             schema = getattr(thing, "_schema", None)
             # Names of operators stay apart from those of values: these are not called aten_something.

@@ -1,4 +1,4 @@
-"""From a module and a batch to the step that trains it: captured, measured, planned, and made a function."""
+"""Compilation of a module and a batch to a training step: capture, measurement, planning and code generation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .storage import PageFile, measure_storage
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How steps are compiled: `limits` are arguments of solve(), `storage` the folder of pages, `early` when parameters are updated."""
+    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `early` whether parameters are
+    updated during the backward pass."""
 
     limits: dict[str, Any]
     storage: Optional[str]
@@ -34,7 +35,7 @@ class Settings:
 
 @dataclasses.dataclass(frozen=True)
 class Compiled:
-    """The step for batches of one shape: its program, the answer of solve(), and the code that carries the plan out."""
+    """The step for batches of one shape: its program, the result of solve(), and the plan's code."""
 
     program: Program
     graph: Graph
@@ -57,7 +58,7 @@ def compiled_step(
     tensors: Sequence[torch.Tensor],
     how: Settings,
 ) -> Compiled:
-    """Captures, measures and plans the step. Raises InputError where that cannot be done."""
+    """Captures, measures and plans the step. Raises InputError if that fails."""
     named, named_buffers, _ = parameters_of(module)
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
@@ -96,7 +97,7 @@ def compiled_step(
 
 
 def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
-    """Raises InputError where a batch or a module has tensors that a step cannot have."""
+    """Raises InputError if a batch or a module has unsupported tensors."""
     if not tensors:
         raise InputError("batch", "has no tensors")
     for parameter in module.parameters():
@@ -115,7 +116,7 @@ def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> N
 
 
 def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool) -> Any:
-    """The program with its layouts and costs: captured on fake tensors, and on real ones where those do not do."""
+    """Returns the program with its layouts and costs: captured on fake tensors, or on real ones where those do not suffice."""
     views: frozenset[str] = frozenset()
     real = False
     while True:
@@ -137,7 +138,7 @@ def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: An
 
 
 def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequence[Any], early: bool) -> None:
-    """What the step changes shares its storage with nothing that the step may read later."""
+    """Raises InputError if a tensor that the step changes shares its storage with one that it may read later."""
     changed = [buffers[i] for i in program.buffers] + (list(parameters) if early else [])
     for tensor in changed:
         for other in (*parameters, *buffers, *program.constants):
@@ -146,7 +147,7 @@ def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequenc
 
 
 def _solved(graph: Graph, limits: Mapping[str, Any]) -> Result:
-    """The answer within limits as compile_step() takes them. Raises InputError where there is no plan, with the way out."""
+    """Solves within the limits of compile_step(). Raises InputError with a suggestion if there is no plan."""
     result: Result = solve(graph=graph, addresses=False, **limits)
     if result.plan is None:
         way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"

@@ -1,4 +1,4 @@
-"""Errors of steps: what cannot be captured, and storage that fails."""
+"""Errors of steps: failed captures and failed storage."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ class CaptureError(InputError):
 
 
 class StorageError(OSError):
-    """Storage did not read or write what it should. The module is as it was before the step, unless the message says otherwise."""
+    """A read or write of storage failed. The module is unchanged by the step, unless the message says otherwise."""

@@ -1,4 +1,4 @@
-"""From the graph that make_fx records to a Program: operators that change tensors become such as make new ones, so that every value
+"""Translation of make_fx graphs to Programs: operators that mutate tensors become operators that return new ones, so that every value
 is written once and can be computed again.
 
 PyTorch's own functionalization is not used: it computes changes of views in tensors that lie otherwise, and kernels then round
@@ -38,19 +38,20 @@ _ELEMENTWISE = {f"aten::{name}_" for name in (
 
 
 def name_of(target: Any) -> str:
-    """Of an operator: "aten::add"."""
+    """Returns an operator's name, such as "aten::add"."""
     schema = getattr(target, "_schema", None)
     return str(schema.name) if schema is not None else str(target)
 
 
 def dtype_of(node: torch.fx.Node) -> Optional[torch.dtype]:
-    """Of what a node of the graph returns, where that is a tensor."""
+    """Returns the dtype of a node's result, or None if it is not a tensor."""
     known = node.meta.get("val", node.meta.get("tensor_meta"))  # of PyTorch 2, of 1
     return getattr(known, "dtype", None)
 
 
 def strides_of(node: torch.fx.Node) -> Optional[tuple[int, ...]]:
-    """Of what a node of the graph returned while it was captured, where that is a tensor; 0 where the size is 1 and it says nothing."""
+    """Returns the strides of a node's result during capture, or None if it is not a tensor; 0 for dimensions of size 1, where strides
+    are meaningless."""
     known = node.meta.get("val", node.meta.get("tensor_meta"))
     if known is None or not hasattr(known, "shape") or not hasattr(known, "stride"):
         return None
@@ -62,7 +63,7 @@ def strides_of(node: torch.fx.Node) -> Optional[tuple[int, ...]]:
 
 
 class _Changing:
-    """What operators made of others share: the schema and tags of the other, and that equal ones are measured once."""
+    """Base of operators derived from others: they have the other's schema and tags, and equal ones are measured once."""
 
     other: Any
 
@@ -83,7 +84,7 @@ class _Changing:
 
 @dataclasses.dataclass(eq=False)
 class Filled(_Changing):
-    """An operator that fills a tensor, as one that makes a new tensor like its first operand; `options`: of empty_like()."""
+    """The functional form of an operator that fills a tensor: returns a new one like its first operand; `options`: of empty_like()."""
 
     other: Any
     options: dict[str, Any]
@@ -96,8 +97,8 @@ class Filled(_Changing):
 
 @dataclasses.dataclass(eq=False)
 class Changed(_Changing):
-    """An operator that changes a view of a tensor, as one that returns a changed copy of the tensor. `path`: from the tensor to the
-    view, operators with their further arguments. `out`: the argument that the view is, where it is not the first."""
+    """The functional form of an operator that mutates a view: returns a changed copy of the tensor. `path`: operators from the tensor
+    to the view, with their further arguments. `out`: the name of the argument that is the view, if not the first."""
 
     other: Any
     path: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], Optional[int]], ...]
@@ -118,7 +119,7 @@ class Changed(_Changing):
 
 @dataclasses.dataclass(eq=False)
 class Revealed(_Changing):
-    """An operator that changes operands besides what it returns, as one that returns changed copies of them, too."""
+    """The functional form of an operator that also mutates operands: returns changed copies of them, too."""
 
     other: Any
     positions: tuple[int, ...]
@@ -143,9 +144,9 @@ def program_of(
     assigned: Sequence[int],
     views: AbstractSet[str],
 ) -> Program:
-    """The program. `places`: what the graph's inputs are. Its results are the loss, the gradients of the parameters `trained`, and
-    what the buffers `assigned` become. `views`: operators, by name, that are known to return their operand's storage. Raises
-    CaptureError naming an operator."""
+    """Returns the program. `places`: the graph's inputs. Its results are the loss, the gradients of the parameters `trained`, and the
+    new contents of the buffers `assigned`. `views`: names of operators known to return their operand's storage. Raises CaptureError
+    naming the operator."""
     return _Reader(traced, places, views).program(parameters, trained, assigned)
 
 
@@ -286,7 +287,7 @@ class _Reader:
         return op
 
     def replace(self, old: Any, new: Value) -> None:
-        """From here on whoever sees the storage of `old` sees `new`."""
+        """Replaces `old` by `new` for all later readers of its storage."""
         buffer = old.index if isinstance(old, Place) and old.kind == "buffer" else self.buffer_of.get(old)
         if buffer is not None:
             self.buffers[buffer] = new
@@ -306,7 +307,7 @@ def _is_view(target: Any) -> bool:
 
 
 def _root(what: Any) -> Any:
-    """The Place or Value whose storage a view shares."""
+    """Returns the Place or Value whose storage a view shares."""
     while isinstance(what, View):
         what = what.args[0]
     return what

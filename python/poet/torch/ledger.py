@@ -1,4 +1,4 @@
-"""What PyTorch holds while something runs, counted from outside: the check on the cap."""
+"""Independent count of the bytes that PyTorch holds, to check the RAM limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .measure import storage_of
 
 
 class Ledger(TorchDispatchMode):  # type: ignore[misc]
-    """Counts the bytes of every storage that operators return while it is entered, as long as anybody holds it.
+    """Counts the bytes of storages that operators return inside the context, as long as they are referenced.
 
         with poet.torch.Ledger() as ledger:
             loss = step(batch)
@@ -31,7 +31,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[misc]
 
     @property
     def bytes(self) -> int:
-        """What is alive now."""
+        """Bytes of the storages that are alive."""
         self._alive = {key: entry for key, entry in self._alive.items() if not entry[0].expired()}
         return sum(size for _, size in self._alive.values())
 

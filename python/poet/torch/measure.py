@@ -1,4 +1,4 @@
-"""What a step's operators cost here: seconds, bytes of what they write, and bytes that they need besides while they run.
+"""Measured costs of a step's operators: seconds, bytes of results, and bytes of workspace.
 
 Every operator runs by itself on operands of its own layouts, so measuring takes the memory of the largest operator, not of a
 step. Operators that are alike are measured once.
@@ -20,8 +20,8 @@ from .program import Layout, Op, Place, Program, replaced
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """`outputs`: layouts of what it returns, by position. `workspace_bytes`: the most that is allocated while it runs besides
-    the outputs that are kept."""
+    """`outputs`: layouts of its results, by position. `workspace_bytes`: peak allocation while it runs, without the outputs that are
+    kept."""
 
     seconds: float
     workspace_bytes: int
@@ -30,8 +30,8 @@ class Cost:
 
 @dataclasses.dataclass(frozen=True)
 class UpdateCost:
-    """Of the optimizer's step of one parameter: `state_bytes` is what it keeps from step to step, `left_bytes` what its code still
-    holds while it updates the next parameter."""
+    """Costs of the optimizer's step for one parameter: `state_bytes` persist between steps, `left_bytes` are still held while it updates
+    the next parameter."""
 
     seconds: float
     workspace_bytes: int
@@ -48,7 +48,7 @@ class AliasFound(Exception):
 
 
 class LayoutDiffers(Exception):
-    """An operator's result lies in memory in another way than fake tensors say, on which later operators depend."""
+    """An operator's result has another layout than fake tensors say, and later operators depend on it."""
 
     def __init__(self, op: Op) -> None:
         super().__init__(op.name)
@@ -56,7 +56,7 @@ class LayoutDiffers(Exception):
 
 
 def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: int = 3) -> list[Cost]:
-    """The cost of each operator, and layouts of all values. `given`: tensors that are there before the step."""
+    """Returns the cost of each operator and sets the layouts of all values. `given`: tensors that exist before the step."""
     known: dict[Any, Cost] = {}
     costs = []
     for op in program.ops:
@@ -92,7 +92,7 @@ def _operands(op: Op, given: Callable[[Place], torch.Tensor]) -> Any:
 
 
 def _example(layout: Layout) -> torch.Tensor:
-    """Contents that take no unusual time: random numbers; zeros where they may be indices."""
+    """Returns contents with typical run time: random numbers; zeros for integers, which may be indices."""
     element = torch.empty((), dtype=layout.dtype).element_size()
     flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
     if layout.dtype.is_floating_point:
@@ -146,7 +146,7 @@ def _tensors(tree: Any) -> list[torch.Tensor]:
 
 
 def storage_of(tensor: torch.Tensor) -> Any:
-    """A tensor's storage, by PyTorch 1's name or 2's."""
+    """Returns a tensor's storage, in PyTorch 1 and 2."""
     return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
 
 
@@ -155,18 +155,18 @@ def storage_address(tensor: torch.Tensor) -> int:
 
 
 def bytes_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor's storage as bytes."""
+    """Returns a tensor's storage as bytes."""
     return torch.empty(0, dtype=torch.uint8).set_(storage_of(tensor))
 
 
 def layout_of(tensor: torch.Tensor) -> Layout:
-    """How a tensor lies in its storage."""
+    """Returns a tensor's layout in its storage."""
     return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes())
 
 
 def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
-    """What an action returns, and the most bytes that PyTorch's allocator held at a time because of it: what PyTorch's profiler
-    records, so that what operators allocate inside is counted, too."""
+    """Returns an action's result and its peak bytes in PyTorch's allocator, as recorded by PyTorch's profiler, allocations inside
+    operators included."""
     from torch.autograd import profiler
 
     with profiler.profile(profile_memory=True, use_kineto=True) as profile:
@@ -191,8 +191,8 @@ def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
 
 
 def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int = 2) -> list[Optional[UpdateCost]]:
-    """The cost of the optimizer's step for each parameter, tried on a copy of its own: the parameters and the optimizer's state
-    stay as they are. None where the optimizer does not have it, or it needs no gradient."""
+    """Returns the cost of the optimizer's step for each parameter, measured on copies: the parameters and the optimizer's state are
+    unchanged. None for parameters that the optimizer does not have or that need no gradient."""
     gradients = [parameter.grad for parameter in parameters]
     for parameter in parameters:  # an optimizer that has others inside would use them
         parameter.grad = None
@@ -235,7 +235,7 @@ def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dic
 
 
 def _tried_on_copies(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], count: int) -> tuple[Any, list[torch.Tensor]]:
-    """An optimizer like this one, with so many copies of a parameter, after its first step."""
+    """Returns an optimizer like this one, with `count` copies of a parameter, after its first step."""
     shadows = [torch.nn.Parameter(torch.empty_like(parameter).uniform_(0.1, 1.0)) for _ in range(count)]
     for shadow in shadows:
         shadow.grad = torch.full_like(shadow, 0.1)

@@ -1,4 +1,4 @@
-"""A module's parameters and buffers: by name, others in their place for a while, and as they were."""
+"""A module's parameters and buffers: by name, temporarily replaced, and restored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import CaptureError
 
 
 def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter], dict[str, torch.Tensor], dict[str, list[str]]]:
-    """A module's parameters and buffers, each once by its first name, and all names of each that has several."""
+    """Returns a module's parameters and buffers, each once by its first name, and all names of those with several."""
     parameters: dict[str, torch.nn.Parameter] = {}
     buffers: dict[str, torch.Tensor] = {}
     names: dict[int, list[str]] = {}
@@ -65,7 +65,7 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) 
 
 
 def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
-    """A key of numbers, texts, and lists, tuples and dictionaries of such; None: it is something else. 1, 1.0 and True differ."""
+    """Returns a key for numbers, texts, and lists, tuples and dictionaries of these; None for other types. 1, 1.0 and True differ."""
     kind = type(value)
     if value is None or kind in (bool, int, str, torch.dtype, torch.device):
         return (kind, value)
@@ -91,7 +91,7 @@ class Left:
 
 @contextlib.contextmanager
 def having(module: torch.nn.Module, names: Mapping[str, list[str]], given: Mapping[str, torch.Tensor]) -> Iterator[Left]:
-    """The module with the tensors `given` for its parameters and buffers, by their first names; `names` is of parameters_of().
+    """Replaces the module's parameters and buffers by the tensors `given`, by their first names; `names`: from parameters_of().
 
     Afterwards the module's attributes are those before. Raises CaptureError where something was assigned that a step cannot follow.
     """
@@ -144,7 +144,7 @@ def _same_objects(one: Any, other: Any) -> bool:
 
 
 def _assignable(full: str, first: Optional[str], names: Mapping[str, list[str]], given: Mapping[str, torch.Tensor], now: Any) -> str:
-    """The first name of a buffer that may become `now`. Raises CaptureError."""
+    """Returns the first name of a buffer that may become `now`. Raises CaptureError."""
     if first is None or now is None:
         raise CaptureError(full, "is added or removed by the step; a module's tensors must be there before")
     if isinstance(now, torch.nn.Parameter):

@@ -1,4 +1,4 @@
-"""A captured step with its measured costs as a poet.Graph: what solve() schedules."""
+"""Conversion of a captured step with its measured costs to a poet.Graph for solve()."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ END = "step"  # the op that ends the step: the update of all parameters, or just
 
 @dataclasses.dataclass(frozen=True)
 class Power:
-    """Watts: of computing, of time that passes, and of transfers, each besides the others. The schedule takes the least energy
-    by these; what is not known of a machine is assumed such that time counts as much as work, and transfers little."""
+    """Watts of computing, of elapsed time and of transfers, which add up. The schedule minimizes energy by these. By default, time costs
+    as much as computing, and transfers cost little."""
 
     computing: float = 1.0
     idle: float = 1.0
@@ -108,12 +108,12 @@ def graph_of(
 
 
 def update_name(parameter: int) -> str:
-    """Of the op that updates a parameter."""
+    """Returns the name of the op that updates a parameter."""
     return f"update.{parameter}"
 
 
 def _gradients_ready(program: Program) -> dict[int, list[int]]:
-    """After which op each parameter can be updated: its gradient is there, and nothing reads the parameter any more."""
+    """Returns the op after which each parameter can be updated: its gradient exists, and no later op reads the parameter."""
     last_read = {k: i for i, op in enumerate(program.ops) for k in op.parameters()}
     after: dict[int, list[int]] = {}
     for k, gradient in enumerate(program.gradients):

@@ -1,4 +1,4 @@
-"""A training step as plain data: which operators it runs, what each reads and writes, and in what tensors."""
+"""A training step as plain data: its operators with their operands and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How a tensor lies in its storage of `bytes`: size, stride and offset in elements."""
+    """A tensor's layout in its storage of `bytes`: size, stride and offset in elements."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -21,7 +21,7 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """What is there before the step: the `index`-th of the step's "parameter"s, "buffer"s, "batch" tensors or "constant"s."""
+    """A tensor that exists before the step: the `index`-th of the step's "parameter"s, "buffer"s, "batch" tensors or "constant"s."""
 
     kind: str
     index: int
@@ -29,7 +29,7 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """A tensor that shares the storage of what it is made of, and so is made anew wherever it is read. `item`: which of a list."""
+    """A tensor that shares its operand's storage, so that it is recreated wherever it is read. `item`: its index in a list."""
 
     target: Callable[..., Any]
     args: tuple[Any, ...]
@@ -39,8 +39,8 @@ class View:
 
 @dataclasses.dataclass(eq=False)
 class Value:
-    """A tensor that an operator writes into storage of its own. Its layout is known once the operator has run; `captured`: strides
-    while it was captured, 0 where the size is 1."""
+    """A tensor that an operator writes into new storage. Its layout is known once the operator has run; `captured`: strides during
+    capture, 0 for dimensions of size 1."""
 
     name: str
     op: int
@@ -73,24 +73,24 @@ class Op:
     is_backward: bool = False
 
     def output(self, index: int) -> Value:
-        """The value at a position in what it returns."""
+        """Returns the value at a position in the operator's results."""
         if index not in self.outputs:
             self.outputs[index] = Value(f"{self.name}.{index}" if self.is_list else self.name, self.number, index)
         return self.outputs[index]
 
     def reads(self) -> list[Value]:
-        """Values of other operators, each once."""
+        """Returns the operand values, each once."""
         return list(dict.fromkeys(values_of((self.args, self.kwargs))))
 
     def parameters(self) -> list[int]:
-        """Indices of the parameters that it reads, each once."""
+        """Returns the indices of the parameters that it reads, each once."""
         places = [each for each in leaves((self.args, self.kwargs)) if isinstance(each, Place) and each.kind == "parameter"]
         return list(dict.fromkeys(place.index for place in places))
 
 
 @dataclasses.dataclass
 class Program:
-    """A step: operators in the order in which PyTorch runs them, then what comes of it.
+    """A step: operators in PyTorch's execution order, and results.
 
     `loss`, `gradients` (one per parameter, None where it has none) and `buffers` (new contents by index) are Value, View, Place
     or None.
@@ -105,7 +105,7 @@ class Program:
 
     @staticmethod
     def of(ops: list[Op], loss: Any, gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:
-        """Without operators whose results nobody reads, unless they draw random numbers: those after them depend on that."""
+        """Returns the program without dead operators; those that draw random numbers stay, as later draws depend on them."""
         needed = set(values_of((loss, gradients, buffers)))
         kept = []
         for op in reversed(ops):
@@ -127,12 +127,12 @@ class Program:
         return Program(kept, loss, gradients, buffers, constants)
 
     def results(self) -> list[Value]:
-        """Values that have to be there at the end, each once."""
+        """Returns the values that are live at the end, each once."""
         return list(dict.fromkeys(values_of((self.loss, self.gradients, self.buffers))))
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Places, values and constants in arguments, those of views included, in order."""
+    """Yields the places, values and constants in arguments, including those of views, in order."""
     if isinstance(tree, (tuple, list)):
         return [leaf for each in tree for leaf in leaves(each)]
     if isinstance(tree, dict):
@@ -143,12 +143,12 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def values_of(tree: Any) -> list[Value]:
-    """Values in arguments or results, in order."""
+    """Returns the values in arguments or results, in order."""
     return [leaf for leaf in leaves(tree) if isinstance(leaf, Value)]
 
 
 def replaced(tree: Any, tensor_of: Callable[[Any], Any]) -> Any:
-    """Arguments with tensors in place of places and values; views are made."""
+    """Returns the arguments with places and values replaced by tensors, and views created."""
     if isinstance(tree, (tuple, list)):
         return type(tree)(replaced(each, tensor_of) for each in tree)
     if isinstance(tree, dict):

@@ -1,4 +1,4 @@
-"""The step that compile_step() gives: what a batch does to the module."""
+"""The step that compile_step() returns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Step:
 
     @property
     def result(self) -> Result:
-        """The answer of solve() for the latest batch's shapes: plan, energy, bound, gap."""
+        """The result of solve() for the latest batch's shapes: plan, energy, bound, gap."""
         return self._current().result
 
     @property
@@ -60,18 +60,18 @@ class Step:
 
     @property
     def code(self) -> str:
-        """The step as the Python function that is run."""
+        """The source of the Python function that runs the step."""
         return self._current().code.source
 
     @property
     def peak_bytes(self) -> int:
-        """The most that PyTorch holds during a step by the plan: parameters, buffers, optimizer state, batch, gradients and
-        everything between."""
+        """Peak bytes that PyTorch holds during a step by the plan: parameters, buffers, optimizer state, batch, gradients and
+        intermediate values."""
         return self.plan.peak_ram
 
     @property
     def keep_all_bytes(self) -> int:
-        """The same, if everything were kept for the backward pass."""
+        """Peak bytes if everything were kept for the backward pass."""
         return int(self.result.figures["keep_all_peak_ram_bytes"])
 
     def _current(self) -> Compiled:
@@ -88,7 +88,7 @@ class Step:
     # ---- running
 
     def __call__(self, batch: Any) -> torch.Tensor:
-        """One step. A batch of other shapes than any before is compiled first.
+        """Runs one step. A batch of new shapes is compiled first.
 
         Raises StorageError where pages cannot be written or read; the module, the optimizer and the generator are then as they were
         (with updates="early": the message says what was updated).
@@ -122,7 +122,7 @@ class Step:
         return loss
 
     def _update(self, parameters: Sequence[torch.nn.Parameter], k: int, gradient: torch.Tensor, updated: list[int]) -> None:
-        """The optimizer's step of one parameter: it passes by those that have no gradient."""
+        """Runs the optimizer's step for one parameter; parameters without a gradient are skipped."""
         updated.append(k)
         parameters[k].grad = _handed_over(parameters[k], gradient, set())
         _only(self.optimizer, parameters[k])
@@ -147,7 +147,7 @@ class Step:
     # ---- compiling
 
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
-        """What is compiled for batches and a module like these, and the batch's tensors."""
+        """Returns the compiled step for such batches and modules, and the batch's tensors."""
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         key, held = self._key(leaves, spec)
@@ -163,7 +163,7 @@ class Step:
         return self._latest, tensors
 
     def _key(self, leaves: Sequence[Any], spec: Any) -> tuple[Any, list[Any]]:
-        """Everything that the captured step depends on but the contents of tensors; and the objects that it names."""
+        """Returns a key of everything that the captured step depends on except the contents of tensors, and the objects that it names."""
         given: list[Any] = []
         for leaf in leaves:
             if isinstance(leaf, torch.Tensor):
@@ -189,7 +189,7 @@ def _like(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], taken: set[int]) -> Optional[torch.Tensor]:
-    """A gradient as backward() leaves it: of its own, and laid out as the parameter is. `taken`: storages of those before."""
+    """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout. `taken`: storages in use."""
     if gradient is None:
         return None
     storage = gradient.storage().data_ptr()
@@ -203,7 +203,7 @@ def _handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], take
 
 
 def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
-    """The optimizer's step with one parameter in its groups: with all, looking through them would take longer than computing."""
+    """Restricts the optimizer's groups to one parameter: scanning all of them would take longer than the update."""
     before = [group["params"] for group in optimizer.param_groups]
     try:
         for group in optimizer.param_groups:
@@ -215,7 +215,7 @@ def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
 
 
 class Draws:
-    """The generator's state before random operators, so that they can draw the same numbers again."""
+    """Saves the generator's state before random operators, so that recomputations draw the same numbers."""
 
     def __init__(self) -> None:
         self._states: dict[int, torch.Tensor] = {}
@@ -237,7 +237,7 @@ class Draws:
 def _rolled_back(
     pages: Optional[PageFile], parameters: Sequence[torch.nn.Parameter], updated: Sequence[int], names: Sequence[str]
 ) -> Iterator[None]:
-    """Where a step fails or is stopped: no transfer is under way any more, no gradient is left, and the generator is as before."""
+    """Cleans up after a step that fails or is interrupted: waits for transfers, drops gradients, and restores the generator."""
     random = torch.get_rng_state()
     try:
         yield

@@ -1,4 +1,4 @@
-"""The file that tensors are paged to, and the thread that moves them while the step computes."""
+"""The page file of tensors, and the thread that transfers them during computation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .program import Layout
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """What transfers take: b bytes `latency_seconds` + b / `bytes_per_second`, each way."""
+    """Transfer times: b bytes take `latency_seconds` + b / `bytes_per_second`, for reads and writes."""
 
     read_latency_seconds: float
     read_bytes_per_second: float
@@ -32,7 +32,7 @@ class Rates:
 
 
 class Transfer:
-    """One transfer under way. Holds its tensor until it is done, so that nothing is moved to or from memory that is free."""
+    """A pending transfer. Holds its tensor until it is done, so that its memory is not freed."""
 
     def __init__(self, move: Callable[[int, Any, int], int], tensor: torch.Tensor, place: int) -> None:
         self.move = move
@@ -42,15 +42,15 @@ class Transfer:
         self.done = threading.Event()
 
     def wait(self) -> None:
-        """Until it is done. Raises StorageError."""
+        """Waits until it is done. Raises StorageError."""
         self.done.wait()
         if self.error is not None:
             raise StorageError(f"storage failed: {self.error}") from self.error
 
 
 class PageFile:
-    """A file of `size` bytes in `folder` that nobody else sees and that is gone when the process is. Transfers are carried out
-    in the order in which they are asked for, as the plan says."""
+    """An unnamed file of `size` bytes in `folder`, which ends with the process. Transfers run in the order of the requests, which is
+    the plan's."""
 
     def __init__(self, folder: Union[str, "os.PathLike[str]"], size: int) -> None:
         try:
@@ -76,7 +76,7 @@ class PageFile:
         return self._start(os.pwrite, tensor, place)
 
     def read(self, layout: Layout, place: int) -> tuple[torch.Tensor, Transfer]:
-        """A tensor whose contents are being read."""
+        """Starts to read a tensor; its contents are valid once the transfer is done."""
         element = torch.empty((), dtype=layout.dtype).element_size()
         flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
         tensor = flat.as_strided(layout.size, layout.stride, layout.offset)
@@ -90,7 +90,7 @@ class PageFile:
         return transfer
 
     def finish(self) -> None:
-        """Waits until nothing is under way, whatever became of it."""
+        """Waits until no transfer is pending, ignoring errors."""
         if self._process != os.getpid():
             return
         last = Transfer(lambda file, buffer, place: 0, torch.empty(0), 0)
@@ -133,7 +133,7 @@ def _move(file: int, job: Transfer) -> None:
 
 
 def storage_folder(storage: Union[str, "os.PathLike[str]", bool, None]) -> Optional[str]:
-    """The folder that `storage` means: True is the one for temporary files, unless that is in RAM; None and False are none."""
+    """Returns the folder for `storage`: for True that of temporary files, unless it is in RAM; none for None and False."""
     if storage is None or storage is False:
         return None
     if storage is True:
@@ -161,13 +161,13 @@ def is_in_ram(folder: str) -> bool:
 
 
 def _unescaped(field: str) -> str:
-    """Of /proc/mounts, which writes a blank as \\040."""
+    """Decodes a field of /proc/mounts, which writes a blank as \\040."""
     return re.sub(r"\\([0-7]{3})", lambda escape: chr(int(escape[1], 8)), field)
 
 
 def return_freed_memory(least_bytes: int = 1 << 18) -> None:
-    """Has the C library (glibc) give tensors of so many bytes or more back to the operating system as soon as they are freed, so that not
-    only PyTorch but the process, too, keeps to what a plan says. To be called before tensors are made; it holds for the whole process.
+    """Makes the C library (glibc) return tensors of at least this many bytes to the operating system as soon as they are freed, so that
+    the whole process keeps to the plan's RAM. Call it before tensors are created; it applies to the whole process.
 
     Without it freed memory stays with the process for later, which is faster: every tensor then costs page faults. Raises OSError where
     the C library cannot do that.
@@ -181,7 +181,7 @@ def return_freed_memory(least_bytes: int = 1 << 18) -> None:
 
 
 def measure_storage(folder: Union[str, "os.PathLike[str]"], largest: int) -> Rates:
-    """How fast pages are written and read back there, with what the operating system buffers, as in a step."""
+    """Measures how fast pages are written and read back, with the operating system's buffers, as in a step."""
     large = max(1 << 20, min(largest, 1 << 26))
     file = PageFile(folder, large)
     try:

@@ -1,4 +1,4 @@
-"""A step next to PyTorch's own, bit for bit."""
+"""Comparison of a step with PyTorch's own, bit for bit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def differences(step: Step, batch: Any) -> list[str]:
-    """Names of what differs after the step and after PyTorch's own from the same state; the state is then put back. The loss, and what
-    both leave behind: gradients, parameters, buffers, optimizer state, the generator."""
+    """Returns the names of what differs after the step and after PyTorch's own from the same state, and restores the state. Compares the
+    loss, gradients, parameters, buffers, optimizer state and the generator."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -74,7 +74,7 @@ def _same(one: Any, other: Any) -> bool:
 
 @contextlib.contextmanager
 def _put_back(step: Step) -> Iterator[None]:
-    """Whatever happens, module, optimizer and generator are then as they are now; tensors are the same objects."""
+    """Restores module, optimizer and generator on exit; tensors remain the same objects."""
     parameters, buffers, _ = parameters_of(step.module)
     tensors = [*parameters.values(), *buffers.values()]
     contents = [tensor.detach().clone() for tensor in tensors]

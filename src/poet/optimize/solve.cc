@@ -249,7 +249,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   outcome.next_step = search.next_step;
   outcome.solver = search.used_solver       ? solver_version(options.solver)
                    : search.staged_proven() ? "none needed"
-                                            : "none was run";
+                                            : "not used";
   return outcome;
 }
 

@@ -46,10 +46,11 @@ std::string other_parameter(const Graph& imported, const Graph& training) {
   const std::map<std::string, Shape> theirs = parameters_of(imported);
   for (const auto& [name, shape] : ours)
     if (const auto found = theirs.find(name); found == theirs.end() || found->second != shape)
-      return fmt::format("is not what the plan was made for: the plan has a parameter '{}'", name);
+      return fmt::format("is not the file that the plan was made for: the plan has a parameter '{}'", name);
   for (const auto& [name, shape] : theirs)
     if (!ours.contains(name))
-      return fmt::format("is not what the plan was made for: only the file has a parameter '{}'", name);
+      return fmt::format("is not the file that the plan was made for: only the file has a parameter '{}'",
+                         name);
   return "";
 }
 
