@@ -124,6 +124,8 @@ class Weights(unittest.TestCase):
         misspelt = {name + "s" if name == self.first else name: tensor for name, tensor in self.weights.items()}
         with self.assertRaisesRegex(poet.InputError, f"^weights: '{self.first}s' is no tensor of the network; did you mean {self.first}[?]; strict=False"):
             poet.Trainer(self.plan, weights=misspelt)
+        with self.assertRaisesRegex(poet.InputError, f"^weights: 'module.{self.first}' .*; did you mean {self.first}[?]; strict=False"):
+            poet.Trainer(self.plan, weights={f"module.{name}": tensor for name, tensor in self.weights.items()})
         partial = dict(list(self.weights.items())[1:])
         with self.assertRaisesRegex(poet.InputError, f"^weights: lacks '{self.first}', a parameter of the network; strict=False"):
             poet.Trainer(self.plan, weights=partial)
