@@ -50,11 +50,11 @@ class Trainer:
     data       arrays by input name (`inputs`), samples along the first axis; or a folder or file as for `poet run --data`; None:
                `samples` synthetic samples
     validation a second data set in one of these forms, for validate()
-    weights    arrays by name (numpy, PyTorch), a safetensors file, or an ONNX file; float16 and bfloat16 become float32
-    onnx       the network's ONNX file, which has what `weights` lacks; None: the file of solve(onnx=...), if the plan is from one;
-               False: none. input_shapes, loss_output: how that file is imported, if solve() did not import it
-    strict     True: InputError if `weights` has names that the network does not have (num_batches_tracked and optimiser state
-               aside) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and such parameters are
+    weights    arrays by name (numpy, PyTorch), a safetensors file or an ONNX file; float16 and bfloat16 are widened to float32
+    onnx       the network's ONNX file, for parameters and constants that `weights` lacks; None: the file of solve(onnx=...), if the
+               plan came from it; False: no file. input_shapes, loss_output: import options, as for solve()
+    strict     True: InputError if `weights` has a name that the network does not have (except num_batches_tracked and optimiser
+               state) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and missing parameters are
                initialised as in PyTorch, by `seed`
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
@@ -271,8 +271,8 @@ def train(
     """Trains by a plan: a Trainer, whose arguments these are from `weights` on, for `steps` steps.
 
     `on_step` is called after each step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are
-    written at the end. A loss that is not finite ends training with a warning; states with values that are not finite are never written. Raises as Trainer; Ctrl-C raises
-    KeyboardInterrupt after the current step.
+    written at the end. A loss that is not finite ends training with a warning; states with values that are not finite are never
+    written. Raises as Trainer; Ctrl-C raises KeyboardInterrupt after the current step.
 
     With `validation` data, the network is validated (Trainer.validate) every `validate_every` steps, by default after the last;
     `on_validation` is called as `on_step`. Whenever the loss is the lowest so far, a checkpoint replaces the file `best`. Training ends

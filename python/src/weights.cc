@@ -40,6 +40,13 @@ bool is_state_of(const std::vector<std::string>& parameters, const std::string& 
   return contains(parameters, std::string_view(name).substr(0, name.rfind('.')));
 }
 
+/// Names of wrapped modules have a prefix: "module.weight" of DataParallel is "weight" of the network.
+std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
+  for (const std::string& other : known)
+    if (name.ends_with("." + other) || other.ends_with("." + name)) return "; did you mean " + other + "?";
+  return did_you_mean(name, known);
+}
+
 std::string and_more(std::size_t count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
 }
@@ -92,7 +99,7 @@ void check_names(const fs::path& file, const Graph& training, bool has_rest) {
     throw InputError(file.string(),
                      fmt::format("'{}'{} is no tensor of the network{}; strict=False ignores such tensors",
                                  unknown.front(), and_more(unknown.size()),
-                                 did_you_mean(unknown.front(), wanted)));
+                                 suggestion(unknown.front(), wanted)));
   }
   if (!missing.empty() && !has_rest)
     throw InputError(file.string(),

@@ -124,6 +124,8 @@ class Weights(unittest.TestCase):
         misspelt = {name + "s" if name == self.first else name: tensor for name, tensor in self.weights.items()}
         with self.assertRaisesRegex(poet.InputError, f"^weights: '{self.first}s' is no tensor of the network; did you mean {self.first}[?]; strict=False"):
             poet.Trainer(self.plan, weights=misspelt)
+        with self.assertRaisesRegex(poet.InputError, f"^weights: 'module.{self.first}' .*; did you mean {self.first}[?]; strict=False"):
+            poet.Trainer(self.plan, weights={f"module.{name}": tensor for name, tensor in self.weights.items()})
         partial = dict(list(self.weights.items())[1:])
         with self.assertRaisesRegex(poet.InputError, f"^weights: lacks '{self.first}', a parameter of the network; strict=False"):
             poet.Trainer(self.plan, weights=partial)
@@ -134,7 +136,7 @@ class Weights(unittest.TestCase):
             self.assert_begins(poet.Trainer(self.plan, weights=weights, strict=False), partial)
         counted = {**self.weights, "norm.num_batches_tracked": np.int64(3), f"{self.first}.velocity": self.weights[self.first]}
         self.assert_begins(poet.Trainer(self.plan, weights=counted))
-        with self.assertRaisesRegex(poet.InputError, "is not what the plan was made for"):
+        with self.assertRaisesRegex(poet.InputError, "is not the file that the plan was made for"):
             poet.Trainer(poet.solve("vgg16_cifar", device="a72", batch_size=1, time_limit=1).plan, weights=self.onnx)
 
     def test_arguments_that_exclude_each_other(self):
@@ -219,7 +221,7 @@ class Weights(unittest.TestCase):
         ):
             with self.subTest(named=named), self.assertRaisesRegex(poet.InputError, named):
                 poet.convert_weights(*arguments)
-        with self.assertRaisesRegex(poet.InputError, "^model: excludes `onnx`"):
+        with self.assertRaisesRegex(poet.InputError, "^model: cannot be combined with `onnx`"):
             poet.convert_weights(self.safetensors, "x.onnx", onnx=self.onnx, model="linear")
 
 

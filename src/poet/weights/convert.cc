@@ -131,7 +131,8 @@ void check_safetensors(const std::string& file) {
 }
 
 ConvertedWeights into_onnx(const WeightConversion& asked) {
-  if (asked.onnx && asked.model) throw InputError(Field{"model"}, "cannot be combined with `onnx`: each names a network");
+  if (asked.onnx && asked.model)
+    throw InputError(Field{"model"}, "cannot be combined with `onnx`: each names a network");
   if (!asked.onnx && !asked.model)
     throw InputError(Field{"onnx"}, "is needed, or `model`: the network of the weights");
   if (asked.model) {
