@@ -100,9 +100,11 @@ TEST_F(HtmlPage, AStudyKeepsWhatPlansShareOnce) {
   StudyPage page({.title = "</title><b>",
                   .command = "poet",
                   .version = "1",
+                  .written = "",
                   .csv_name = "a.csv",
                   .methods = {},
-                  .notes = {}});
+                  .notes = {},
+                  .units = {}});
   for (const char* title : {"one", "two"}) {
     page.add("{}", "a chart");
     page.add_plan(chain_picture(title));

@@ -66,7 +66,7 @@ TEST_F(ShellDocuments, DescriptionIsWhatWasDeclared) {
 }
 
 OfferedValues offered(const std::string& type) {
-  return offered_values({{"--o"}, type, "", {}, true, false, false, false}, {{"vgg"}, {"m0", "m4"}});
+  return offered_values({{"--o"}, type, "", {}, true, false, false, false}, {{"vgg"}, {"m0", "m4"}, {}});
 }
 
 TEST_F(ShellDocuments, TypesSayWhatIsOffered) {

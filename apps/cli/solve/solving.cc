@@ -165,8 +165,8 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (solved.ways.deadline) explanation.least_deadline = solved.ways.deadline;
 }
 
-/// After Ctrl-C before the first plan: a quick search, as comparing parts may have shown schedules whose plans
-/// are not kept.
+/// After Ctrl-C before the first plan: a quick search, as comparing parts may have shown schedules whose
+/// plans are not kept.
 void solve_for_a_moment(Solved& solved) {
   constexpr double kMoment = 2;  // seconds
   if (solved.result.certificate.status != Status::unknown || solved.request.options.solver == Solver::file)

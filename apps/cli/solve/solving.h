@@ -44,8 +44,8 @@ struct Solved : Answer {
 /// Whether any parameters or optimiser state stay in RAM between steps.
 [[nodiscard]] bool counts_persistent(const Solved& solved);
 
-/// Returns " in parts of 32 KiB" if the graph is split: a RAM floor, or a proof that no plan exists, holds for
-/// these parts only.
+/// Returns " in parts of 32 KiB" if the graph is split: a RAM floor, or a proof that no plan exists, holds
+/// for these parts only.
 [[nodiscard]] std::string in_parts(const Workload& workload);
 
 /// Whether no plan meets the RAM budget with any deadline; whether none meets the deadline with any RAM.

@@ -179,9 +179,13 @@ class Ways {
     const auto result = plan_of(pose);
     if (!result) return;
     Limits limits = given_;
-    limits.max_bytes_written = result->report.bytes_written;
-    if (limits.max_bytes_written > given_.max_bytes_written && plan_within(limits))
+    for (const double times : {1.0, 1.1, 1.25}) {  // a search within it may find less than one without
+      limits.max_bytes_written =
+          Bytes(static_cast<std::int64_t>(times * static_cast<double>(result->report.bytes_written.value())));
+      if (*limits.max_bytes_written <= *given_.max_bytes_written || !plan_within(limits)) continue;
       ways_.max_bytes_written = limits.max_bytes_written;
+      return;
+    }
   }
 
   const Solved& solved_;

@@ -106,7 +106,8 @@ std::vector<std::string> ways_out(const Solved& solved) {
     add(fmt::format("perhaps a longer --time-limit than {}",
                     format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }
-  // What the explanation knows of these parts. If there was no time to try it, addresses may need a little more.
+  // What the explanation knows of these parts. If there was no time to try it, addresses may need a little
+  // more.
   const Explanation& explanation = solved.result.outcome.explanation;
   const std::string same_parts =
       solved.workload.part ? fmt::format(" --split {}", solved.workload.part->value()) : "";
@@ -115,14 +116,16 @@ std::vector<std::string> ways_out(const Solved& solved) {
   if (least && least != found.ram && (!found.ram || is_certain)) {
     const double change =
         more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value()));
-    ways.push_back({change, fmt::format("{}--ram-budget {}{}{}{}", is_certain ? "" : "perhaps ", least->value(),
-                                        beyond_device(solved, *least), same_parts, more_text(change))});
+    ways.push_back(
+        {change, fmt::format("{}--ram-budget {}{}{}{}", is_certain ? "" : "perhaps ", least->value(),
+                             beyond_device(solved, *least), same_parts, more_text(change))});
   }
   const std::optional<Seconds> later = explanation.least_deadline;
   if (later && !found.deadline && !ram_hopeless(solved) && limits.deadline && *later > *limits.deadline) {
     const double change = more(later->value(), limits.deadline->value());
-    ways.push_back({change, fmt::format("perhaps --deadline {}{}{}", typed_seconds(*later), same_parts,
-                                        more_text(change))});
+    ways.push_back(
+        {change, fmt::format("perhaps --deadline {:.6f}{}{}", std::ceil(1e6 * later->value()) / 1e6,
+                             same_parts, more_text(change))});
   }
   if (ways.empty()) add(in_general_terms(solved));
 

@@ -24,7 +24,8 @@ namespace poet {
 enum class ByteUnits { decimal, binary };
 void set_byte_units(ByteUnits units);
 [[nodiscard]] ByteUnits byte_units();
-/// Returns binary units if the budget is a whole number of KiB and not of KB, as it was probably typed in those.
+/// Returns binary units if the budget is a whole number of KiB and not of KB, as it was probably typed in
+/// those.
 [[nodiscard]] ByteUnits units_of(Bytes budget);
 /// Sets the byte units to those of the budget.
 void use_units_of(Bytes budget);

@@ -73,8 +73,8 @@ struct Value {
   ValueId alias_of;  // valid for views: the value whose storage they share
   Persistence persistence = Persistence::activation;
   bool paged = false;  // persistent values: at home on storage, in RAM only while a plan keeps it there
-  std::optional<Part> part{};  // absent: a whole tensor
-  std::optional<Rows> rows{};  // absent: no rows of a table
+  std::optional<Part> part{};           // absent: a whole tensor
+  std::optional<Rows> rows{};           // absent: no rows of a table
   std::optional<FileLayout> in_file{};  // absent: as in RAM
 };
 

@@ -298,8 +298,7 @@ class Figure {
     if (is_over) legend.push_back({kVermilion, "over the budget"});
     if (has_loads) legend.push_back({kLavender, "parameters from storage"});
     if (axis.persistent > 0)
-      legend.push_back(
-          {kGrey, std::string("persistent") + (axis.is_cut ? ", axis cut" : "")});
+      legend.push_back({kGrey, std::string("persistent") + (axis.is_cut ? ", axis cut" : "")});
     legend.push_back(
         {kBlack, "budget " + format_bytes(file_.limits.ram_budget) + (axis.far ? ", far above" : ""), true});
     return legend;

@@ -70,6 +70,10 @@ bool has_web_libraries() { return web_library("echarts.min.js") && web_library("
 
 void check_web_libraries() {
   if (has_web_libraries()) return;
+  if (!runs_from_build())
+    throw InputError("web page",
+                     "this installation lacks ECharts and dagre, which npm brings when poet is built (an SVG "
+                     "figure or `text` needs neither)");
   throw InputError(
       "web page",
       fmt::format("ECharts and dagre could not be had from npm when poet was built: install npm, then run "

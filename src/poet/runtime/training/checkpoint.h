@@ -11,7 +11,8 @@
 
 namespace poet::runtime {
 
-/// Returns the "format" in the metadata of a checkpoint of `graph`: kCheckpointInMemory or kCheckpointAsInFile.
+/// Returns the "format" in the metadata of a checkpoint of `graph`: kCheckpointInMemory or
+/// kCheckpointAsInFile.
 [[nodiscard]] const char* checkpoint_format(const Graph& graph);
 
 /// Writes parameters and optimiser state of `graph`, by name, as safetensors, in the layout that files have
