@@ -9,7 +9,7 @@ import { showMoment } from "./report/moment.js";
 import { listenToTheme } from "./report/theme.js";
 import { makeTools, offerTensors } from "./report/tools.js";
 import { Problem, download, onTokenNeeded, run, waitingText } from "./api.js";
-import { makeForm } from "./choose.js";
+import { makeForm, shownBudget } from "./choose.js";
 import { makeCurve } from "./curve.js";
 import { calls, curveOrder, planOrder } from "./order.js";
 import { showBoard, solved, verdictOf } from "./plan.js";
@@ -66,7 +66,7 @@ async function showCurve(curve) {
 /** Where no budget was chosen yet: half of what keeping everything takes. */
 function chooseRam(rows) {
   const most = rows.find((row) => row.keep_all_peak_ram_bytes > 0)?.keep_all_peak_ram_bytes;
-  if (!state.ram && most) change({ ram: Math.round(most / 2) }, false);
+  if (!state.ram && most) change({ ram: shownBudget(most / 2) }, false);
 }
 
 // --- the plan ---

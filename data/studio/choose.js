@@ -132,6 +132,9 @@ export function exactBytes(amount) {
   return amountOf(text) === amount ? text : `${count(amount)} B`;
 }
 
+/** The budget as headings show it, so that what was dragged to and what is written are one number. */
+export const shownBudget = (amount) => amountOf(bytes(amount)) ?? Math.round(amount);
+
 /** Bytes of "300 KiB", "2MB", "737719"; nothing where it is no amount. */
 export function amountOf(text) {
   const parts = /^\s*([\d.,]+)\s*([kmgt]?)(i?)b?\s*$/i.exec(text);

@@ -4,6 +4,7 @@
 import { bytes, joules, percent } from "./report/amounts.js";
 import { COLOUR, byteAxis, legendAbove, margins, narrow } from "./report/axes.js";
 import { element } from "./report/plans.js";
+import { shownBudget } from "./choose.js";
 import { budgetSeries, seriesOf, wordsOf } from "./curve_series.js";
 import { energyAt, linesOf } from "./points.js";
 
@@ -134,7 +135,7 @@ function listen(curve, choose) {
   let last; // where the budget was dragged to
   const ramAt = (event) => {
     const x = curve.chart.convertFromPixel({ xAxisIndex: 0 }, event.offsetX);
-    return (last = Math.round(Math.min(Math.max(1, x), rangeOf(curve)[1])));
+    return (last = shownBudget(Math.min(Math.max(1, x), rangeOf(curve)[1])));
   };
   zr.on("mousedown", (event) => {
     if (!curve.chart.containPixel("grid", [event.offsetX, event.offsetY])) return;

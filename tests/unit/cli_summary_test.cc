@@ -51,8 +51,20 @@ TEST(WayOut, PutsTheSmallestChangeFirst) {
   solved.ways.deadline = Seconds(5);  // 11% more
   EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 34 (13% more)"));
   solved.ways.ram = Bytes(35);
+  solved.ways.ram_keeps_all = true;
   EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)",
                                             "--ram-budget 35 (17% more), with which everything can be kept"));
+}
+
+// The explanation knows a schedule, and there was no time to search with its limits.
+TEST(WayOut, SaysPerhapsOfWhatWasNotTried) {
+  Solved solved = infeasible();
+  solved.ways = {};
+  EXPECT_THAT(ways_out(solved), ElementsAre("perhaps --ram-budget 30 (3.4% more)"));
+  solved.request.limits.ram_budget = Bytes(32);
+  solved.request.limits.deadline = Seconds(4.5);
+  solved.result.outcome.explanation.least_deadline = Seconds(5.0000001);
+  EXPECT_THAT(ways_out(solved), ElementsAre("perhaps --deadline 5.000001 (11% more)"));
 }
 
 TEST(WayOut, NamesBothLimitsWhereNeitherAloneWillDo) {
@@ -102,6 +114,7 @@ TEST(Summary, UnknownIsNotInfeasible) {
   solved.request.limits.ram_budget = Bytes(32);
   solved.result.outcome.explanation.least_ram.reset();
   solved.ways.ram = Bytes(35);
+  solved.ways.ram_keeps_all = true;
   const std::string text = summary_text(solved);
   EXPECT_THAT(
       text,

@@ -113,7 +113,8 @@ std::vector<std::string> ways_out(const Solved& solved) {
       solved.workload.part ? fmt::format(" --split {}", solved.workload.part->value()) : "";
   const std::optional<Bytes> least = explanation.least_ram;
   const bool is_certain = solved.workload.part && knows_a_little_more_ram(solved);
-  if (least && least != found.ram && (!found.ram || is_certain)) {
+  const bool is_untried = !found.ram && !found.both && !deadline_hopeless(solved);
+  if (least && *least > limits.ram_budget && least != found.ram && (is_untried || is_certain)) {
     const double change =
         more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value()));
     ways.push_back(
@@ -121,7 +122,8 @@ std::vector<std::string> ways_out(const Solved& solved) {
                              beyond_device(solved, *least), same_parts, more_text(change))});
   }
   const std::optional<Seconds> later = explanation.least_deadline;
-  if (later && !found.deadline && !ram_hopeless(solved) && limits.deadline && *later > *limits.deadline) {
+  if (later && !found.deadline && !found.both && !ram_hopeless(solved) && limits.deadline &&
+      *later > *limits.deadline) {
     const double change = more(later->value(), limits.deadline->value());
     ways.push_back(
         {change, fmt::format("perhaps --deadline {:.6f}{}{}", std::ceil(1e6 * later->value()) / 1e6,

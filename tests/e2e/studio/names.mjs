@@ -116,6 +116,7 @@ export async function aPhoneShowsNames(context) {
   const tip = box.locator("div:has(> strong)");
   await tip.waitFor();
   assert.ok((await tip.boundingBox()).y >= y + height - 1, "the tooltip lies below the chart");
+  await page.locator(".tensors tbody button").first().click();
   const why = page.locator(".tensors tbody .why").first();
   assert.ok((await why.boundingBox()).width >= 80);
 }
