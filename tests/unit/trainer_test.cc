@@ -191,7 +191,9 @@ TEST(Trainer, TakesWeightsFromTheFirstThatKnowsThem) {
   for (const ValueId v : persistent_values(graph)) {
     const auto bytes = static_cast<std::size_t>(graph.values[v].bytes.value());
     EXPECT_EQ(std::memcmp(trainer.persistent(v), same.persistent(v), bytes), 0) << graph.values[v].name;
-    if (graph.values[v].name == "fc.bias") EXPECT_EQ(without_file.persistent(v)[0], std::byte{0});
+    if (graph.values[v].name == "fc.bias") {
+      EXPECT_EQ(without_file.persistent(v)[0], std::byte{0});
+    }
   }
 }
 

@@ -69,10 +69,10 @@ OtherWay way_of_paging(const ProblemOptions& options, const Solving& how) {
 /// What may help with RAM that is too little for any plan.
 std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solving& how, Solved& solved) {
   std::vector<OtherWay> ways;
-  const Policy policy = policy_of(options);
-  if (solved.workload.device && !policy.split.automatic && !policy.split.part && !how.parts_fixed)
+  const Splitting split = policy_of(options).split;
+  if (solved.workload.device && !split.automatic && !split.part && !how.parts_fixed)
     ways.push_back({"--split auto, with operators in parts",
-                    posing(options, how, [](Policy& other) { other.split.automatic = true; })});
+                    posing(options, how, [](Policy& policy) { policy.split.automatic = true; })});
   for (const Alternative& other : how.alternatives)
     ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
   if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
