@@ -34,7 +34,7 @@ test_extras=(
   # The Debian package, a Debian to install it in, completion of other shells.
   dh:debhelper dh_python3:dh-python lintian:lintian mmdebstrap:mmdebstrap zsh:zsh fish:fish
   # The Python package and its tests. By folder: they are for Debian's python3, whatever other one there is.
-  /usr/share/cmake/pybind11:pybind11-dev /usr/include/python3.11:python3-dev
+  /usr/lib/cmake/pybind11:pybind11-dev /usr/include/python3.11:python3-dev
   /usr/lib/python3/dist-packages/numpy:python3-numpy /usr/lib/python3/dist-packages/networkx:python3-networkx
   /usr/lib/python3/dist-packages/mypy:mypy
   /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
