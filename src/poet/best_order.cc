@@ -1,6 +1,7 @@
 #include "poet/best_order.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "poet/cost/reorder.h"
@@ -33,7 +34,9 @@ void certify_for_any_order(const CompileRequest& request, CompileResult& result)
   const Bounds bounds{result.keep_all.energy, std::nullopt};
   if (result.has_plan()) {
     result.of_this_order = result.certificate;
+    const std::string note = result.certificate.note;
     result.certificate = certify(result.report.energy, result.keep_all.energy, bounds, request.options.gap);
+    if (result.certificate.note.empty()) result.certificate.note = note;
   } else if (!impossible_in_any_order(request, result)) {
     if (result.certificate.status == Status::infeasible) {  // in one order
       result.outcome.explanation = {};

@@ -131,6 +131,27 @@ TEST(Safetensors, TakesFilesOfOtherPrograms) {
   EXPECT_THAT(back, ElementsAre(std::byte{'x'}, std::byte{'y'}));
 }
 
+// A scale of a normalisation over two axes is one row of numbers in a graph, two-dimensional in ONNX files.
+TEST(Safetensors, TakesEitherShapeOfATensorThatIsNotTransposed) {
+  const TemporaryFolder folder;
+  const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};
+  Value value;
+  value.name = "scale";
+  value.shape = {6};
+  value.bytes = Bytes(24);
+  value.persistence = Persistence::parameter;
+  value.in_file = FileLayout{{2, 3}, false};
+  for (const Shape& shape : {Shape{6}, Shape{2, 3}, Shape{1, 6}}) {
+    for (const char* format : {kCheckpointInMemory, kCheckpointAsInFile}) {
+      write_safetensors(folder.file("f"), {{"scale", DType::float32, shape, bytes_of(numbers)}},
+                        {{"format", format}});
+      std::vector<float> got(6);
+      SafetensorsFile(folder.file("f")).read(value, reinterpret_cast<std::byte*>(got.data()));
+      EXPECT_EQ(got, numbers);
+    }
+  }
+}
+
 TEST(Safetensors, WidensHalves) {
   const TemporaryFolder folder;
   const std::string header = R"({"b":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]},)"

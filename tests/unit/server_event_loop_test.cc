@@ -249,7 +249,7 @@ TEST(ServerEventLoop, DispatchesAKeptRequestAgainWhenItsTopicEnds) {
   EXPECT_EQ(server.count(), 0U);
 }
 
-TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionCloses) {
+TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsReset) {
   Keeper server({});
   Sender client(server.address);
   EXPECT_TRUE(client.send(request_with_body()));

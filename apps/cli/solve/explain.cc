@@ -1,4 +1,4 @@
-// poet explain: why each value is kept, paged or recomputed; when there is no schedule, the way out.
+// poet explain: why each value is kept, paged or recomputed; if there is no schedule, suggestions.
 
 #include <fmt/format.h>
 

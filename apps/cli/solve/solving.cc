@@ -142,7 +142,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   } else if (!deadline_hopeless(solved)) {
     elsewhere.ways = ways_to_more_mechanisms(options, how, solved);
   }
-  if (options.limits.max_bytes_written)
+  if (options.limits.max_bytes_written && !deadline_hopeless(solved))
     elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   elsewhere.batches = smaller_batches(options, how, solved);
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
@@ -264,7 +264,7 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
   // Its own members stay.
   static_cast<Answer&>(solved) = answered(std::move(solved));  // NOLINT(bugprone-use-after-move)
-  if (guard.interrupted() && !has_plan(solved)) solve_for_a_moment(solved);
+  if ((before || guard.interrupted()) && !has_plan(solved)) solve_for_a_moment(solved);
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;
 }

@@ -15,12 +15,6 @@ constexpr double kShare = 0.25;  // of the time left, for one try: there are oth
 constexpr double kMoment = 0.1;  // seconds for each try, even when time is up,
 constexpr double kOvertime = 1;  // unless for so long
 
-/// To digits that are typed, never to less time.
-Seconds rounded_up(Seconds time) {
-  const double digits = time.value() < 1e-3 ? 1e9 : 1e6;
-  return Seconds(std::ceil(time.value() * digits) / digits);
-}
-
 class Ways {
  public:
   Ways(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop)
@@ -199,6 +193,11 @@ class Ways {
 };
 
 }  // namespace
+
+Seconds rounded_up(Seconds time) {
+  const double digits = time.value() < 1e-3 ? 1e9 : 1e6;
+  return Seconds(std::ceil(time.value() * digits) / digits);
+}
 
 WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop) {
   return Ways(solved, elsewhere, stop).find();

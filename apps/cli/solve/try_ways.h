@@ -33,6 +33,9 @@ struct Elsewhere {
   std::function<Solved(const Limits&)> within;
 };
 
+/// Rounds a deadline up to the digits that are printed.
+[[nodiscard]] Seconds rounded_up(Seconds time);
+
 /// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (other limits are
 /// tried for a moment each even later). More RAM and later deadlines are as little as the explanation knows
 /// or, where no plan is found there, more.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "apps/cli/solve/try_ways.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {
@@ -106,15 +107,15 @@ std::vector<std::string> ways_out(const Solved& solved) {
     add(fmt::format("perhaps a longer --time-limit than {}",
                     format_seconds(Seconds(solved.request.options.time_limit_seconds))));
   }
-  // What the explanation knows of these parts. If there was no time to try it, addresses may need a little
-  // more.
+  // Limits of a schedule that the explanation knows, in these parts. No plan was found with them, for lack of
+  // time or as addresses need a little more.
   const Explanation& explanation = solved.result.outcome.explanation;
   const std::string same_parts =
       solved.workload.part ? fmt::format(" --split {}", solved.workload.part->value()) : "";
   const std::optional<Bytes> least = explanation.least_ram;
   const bool is_certain = solved.workload.part && knows_a_little_more_ram(solved);
-  const bool is_untried = !found.ram && !found.both && !deadline_hopeless(solved);
-  if (least && *least > limits.ram_budget && least != found.ram && (is_untried || is_certain)) {
+  const bool is_possible = !found.ram && !found.both && !deadline_hopeless(solved);
+  if (least && *least > limits.ram_budget && least != found.ram && (is_possible || is_certain)) {
     const double change =
         more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value()));
     ways.push_back(
@@ -122,12 +123,11 @@ std::vector<std::string> ways_out(const Solved& solved) {
                              beyond_device(solved, *least), same_parts, more_text(change))});
   }
   const std::optional<Seconds> later = explanation.least_deadline;
-  if (later && !found.deadline && !found.both && !ram_hopeless(solved) && limits.deadline &&
-      *later > *limits.deadline) {
+  if (later && !found.deadline && !found.any_deadline && !found.both && !ram_hopeless(solved) &&
+      limits.deadline && *later > *limits.deadline) {
     const double change = more(later->value(), limits.deadline->value());
-    ways.push_back(
-        {change, fmt::format("perhaps --deadline {:.6f}{}{}", std::ceil(1e6 * later->value()) / 1e6,
-                             same_parts, more_text(change))});
+    ways.push_back({change, fmt::format("perhaps --deadline {}{}{}", typed_seconds(rounded_up(*later)),
+                                        same_parts, more_text(change))});
   }
   if (ways.empty()) add(in_general_terms(solved));
 

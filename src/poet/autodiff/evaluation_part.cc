@@ -103,6 +103,7 @@ class EvaluationWriter {
     view.strides.clear();
     view.producer = OpId();
     view.alias_of = v;
+    view.in_file.reset();
     return add(std::move(view), part_.values[v]);
   }
 

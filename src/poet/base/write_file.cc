@@ -56,7 +56,10 @@ fs::path behind_links(fs::path file) {
   std::error_code ignored;
   for (int links = 0; fs::is_symlink(fs::symlink_status(file, ignored)); ++links) {
     if (links == kMost) fail(given, std::strerror(ELOOP));
-    file = file.parent_path() / fs::read_symlink(file);
+    std::error_code error;
+    const fs::path target = fs::read_symlink(file, error);
+    if (error) fail(given, error.message());
+    file = file.parent_path() / target;
   }
   return file;
 }

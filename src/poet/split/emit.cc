@@ -109,6 +109,7 @@ class Emitter {
     value.persistence = Persistence::activation;
     value.paged = false;
     value.rows.reset();
+    value.in_file.reset();
     op.name = fmt::format("{} for {}", value.name, graph_.ops[reader].name);
     op.outputs = {result_.values.push_back(std::move(value))};
     const ValueId copy = op.outputs.front();

@@ -50,7 +50,10 @@ ConvertedWeights onnx_to_safetensors(const std::string& from, const std::string&
   std::vector<runtime::TensorEntry> tensors;
   for (const Value& value : values_with_weights(model.forward)) {
     contents.emplace_back(static_cast<std::size_t>(value.bytes.value()));
-    if (!weights.read(value, contents.back().data())) continue;
+    if (!weights.read(value, contents.back().data())) {
+      contents.pop_back();
+      continue;
+    }
     tensors.push_back({value.name,
                        value.dtype,
                        shape_in_file(value),

@@ -41,7 +41,7 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
   assert.ok(parseFloat(more) > parseFloat(half), `${more} after ${half}`);
   assert.ok(parseFloat(await figure(page, "energy")) <= parseFloat(before));
   assert.deepEqual(await titles(page), [more]);
-  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: about .*J/);
+  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: at most .*J/);
   // Undo leads back, redo forth.
   await planAfter(page, () => page.click("#undo"));
   assert.equal(await page.inputValue("input[name=ram]"), half);

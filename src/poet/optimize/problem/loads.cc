@@ -36,6 +36,7 @@ class Loading {
     Value copy = from_.graph.values[v];
     copy.persistence = Persistence::activation;
     copy.paged = false;
+    copy.in_file.reset();
     graph.values.push_back(std::move(copy));
     graph.values[v].paged = false;
     ValueCost cost = from_.costs.values[v];

@@ -117,7 +117,13 @@ void SafetensorsFile::read(const std::string& name, DType dtype, const Shape& sh
 }
 
 void SafetensorsFile::check(const Value& value) const {
-  check(tensor_name(value), value.dtype, is_as_in_memory() ? tensor_shape(value) : shape_in_file(value));
+  const auto found = tensors_.find(tensor_name(value));
+  const bool is_transposed = value.in_file && value.in_file->transposed;
+  // Elements of tensors that are not transposed are in the same order in both shapes.
+  const bool has_tensor_shape = found != tensors_.end() && without_single_axes(found->second.shape) ==
+                                                               without_single_axes(tensor_shape(value));
+  const bool is_of_tensor = is_transposed ? is_as_in_memory() : has_tensor_shape;
+  check(tensor_name(value), value.dtype, is_of_tensor ? tensor_shape(value) : shape_in_file(value));
 }
 
 void SafetensorsFile::read(const Value& value, std::byte* to) const {
