@@ -134,6 +134,7 @@ class Trainer:
                 self._core = _core.Trainer(plan._core, **arguments)
             except InputError as error:
                 raise InputError(error.place.replace(folder + "/weights.safetensors", "weights"), error.rule) from None
+            self._notices = [note.replace(folder + "/weights.safetensors", "weights") for note in self._core.notices]
         self._saved_best = False
 
     @property
@@ -204,7 +205,7 @@ class Trainer:
     def notices(self) -> list[str]:
         """Notes on how the run began, as in `notices` of `poet run --json`: what differs from the checkpoint it resumes, weights that were
         widened, and last bits that depend on how operators are split."""
-        return self._core.notices
+        return list(self._notices)
 
     @property
     def ram_bytes(self) -> int:

@@ -186,7 +186,7 @@ class Training {
     Arguments arguments(given);
     const auto arrays = arguments.take<std::map<std::string, py::array>>("arrays");
     const auto validation_arrays = arguments.take<std::map<std::string, py::array>>("validation_arrays");
-    network_ = take_onnx_network(arguments);
+    network_ = take_onnx_network(arguments, plan.picture.plan.instance.batch_size);
     const bool strict = arguments.flag("strict", true);
     runtime::TrainerOptions options = take_options(arguments);
     arguments.finish();

@@ -74,14 +74,14 @@ py::dict convert(const py::kwargs& given) {
 
 }  // namespace
 
-std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments) {
+std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments, std::int64_t plan_batch) {
   const auto file = arguments.take<fs::path>("onnx");
   if (!file) return std::nullopt;
   const OnnxFile onnx = take_onnx(arguments, *file);
   ImportOptions options = onnx.reading;
-  options.batch_size = arguments.count("batch_size");
+  const std::int64_t batch = arguments.count("batch_size").value_or(plan_batch);
   const bool is_chosen = arguments.flag("onnx_is_weights", false);
-  return OnnxNetwork{*file, [file = *file, options] { return import_onnx(file, options); }, is_chosen};
+  return OnnxNetwork{*file, [file = *file, options, batch] { return import_at_batch(file, options, batch); }, is_chosen};
 }
 
 void check_names(const fs::path& file, const Graph& training, bool has_rest) {

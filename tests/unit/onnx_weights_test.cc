@@ -11,6 +11,7 @@
 
 #include "poet/frontend/onnx/import.h"
 #include "poet/runtime/weights/safetensors.h"
+#include "poet/weights/onnx_network.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/proto_model.h"
 #include "tests/support/scratch_folder.h"
@@ -59,6 +60,19 @@ TEST_F(OnnxWeightsTest, MatricesOfLinearLayersAreTurned) {
   EXPECT_THAT(imported_.transposed, ElementsAre("w"));
   EXPECT_THAT(reals("w"), ElementsAre(1, 3, 5, 2, 4, 6));
   EXPECT_THAT(reals("b"), ElementsAre(7, 8));
+}
+
+// The variance of a batch of one is none, so weights are read at the batch size of the step that takes them.
+TEST_F(OnnxWeightsTest, AreReadAtTheBatchSizeOfTheStep) {
+  for (const std::int64_t batch : {1, 2}) {  // 1: any batch
+    ProtoModel model({batch, 3});
+    for (const char* name : {"scale", "bias", "mean", "variance"}) model.floats(name, {3}, {1, 2, 3});
+    model.node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"}, {"y"});
+    const auto file = folder_.write("net.onnx", model.bytes());
+    imported_ = import_for_weights(file, 4);
+    weights_.emplace(file, imported_);
+    EXPECT_THAT(reals("scale"), ElementsAre(1, 2, 3));
+  }
 }
 
 // Under the tensor's name files exchange the tensor as the ONNX file has it, square or not, whole or in

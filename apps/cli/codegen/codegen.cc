@@ -32,13 +32,13 @@
 #include "poet/firmware/draft.h"
 #include "poet/firmware/folder.h"
 #include "poet/firmware/memory.h"
-#include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/weights.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/training/checkpoint.h"
 #include "poet/runtime/weights/initial_weights.h"
 #include "poet/runtime/weights/safetensors_weights.h"
+#include "poet/weights/onnx_network.h"
 
 namespace poet::cli {
 namespace {
@@ -75,13 +75,14 @@ std::string describe_storage(const firmware::Program& p, const runtime::Dataset&
 /// What training starts from: --weights, be it a checkpoint or an ONNX file, else seeds.
 class FirstWeights {
  public:
-  FirstWeights(const Graph& graph, const std::optional<std::string>& file, std::uint64_t seed)
+  FirstWeights(const Graph& graph, std::int64_t batch_size, const std::optional<std::string>& file,
+               std::uint64_t seed)
       : graph_(graph),
         seed_(seed),
         checkpoint_(graph, file && !is_onnx(*file) ? std::optional<fs::path>(*file) : std::nullopt),
         seeds_(graph) {
     if (!file || !is_onnx(*file)) return;
-    onnx_.emplace(*file, import_onnx(*file));
+    onnx_.emplace(*file, import_for_weights(*file, batch_size));
     std::vector<std::byte> bytes;
     for (const ValueId v : runtime::persistent_values(graph)) {
       const Value value = at_home(graph.values[v]);
@@ -222,7 +223,7 @@ class Codegen final : public Command {
     options.power_of_two = board.has_sd_card && !board.machine.empty();
     const std::uint64_t blocks = firmware::card_blocks(program, data->samples());
     check_card(board, firmware::image_blocks(blocks, options.power_of_two));
-    const FirstWeights weights(graph, weights_, options.seed);
+    const FirstWeights weights(graph, program.batch, weights_, options.seed);
     pause();
     firmware::Draft draft(folder_);
     firmware::write_folder(

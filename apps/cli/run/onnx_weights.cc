@@ -43,18 +43,24 @@ void check(Forked& process, const std::string& what) {
 
 }  // namespace
 
-std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::optional<OnnxNetwork>& network) {
+std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::optional<OnnxNetwork>& network,
+                                       std::int64_t batch_size) {
   if (training.trainer.resume) return std::nullopt;
   if (!training.weights) return network;
   if (!is_onnx(*training.weights)) return network;  // what safetensors lack
-  return OnnxNetwork{*training.weights, [file = *training.weights] { return import_onnx(file); }, true};
+  return OnnxNetwork{*training.weights,
+                     [file = *training.weights, batch_size] { return import_for_weights(file, batch_size); },
+                     true};
 }
 
-std::optional<OnnxNetwork> origin_of(const Graph& training, const RunChoice& choice,
+std::optional<OnnxNetwork> origin_of(const Instance& instance, const RunChoice& choice,
                                      const std::optional<OnnxNetwork>& named, bool exports) {
+  const Graph& training = instance.graph;
   std::optional<OnnxNetwork> candidate = named;
   if (!candidate && choice.weights && is_onnx(*choice.weights))
-    candidate = OnnxNetwork{*choice.weights, [file = *choice.weights] { return import_onnx(file); }};
+    candidate = OnnxNetwork{*choice.weights, [file = *choice.weights, batch = instance.batch_size] {
+                              return import_for_weights(file, batch);
+                            }};
   if (!candidate) {
     if (exports) check_exportable(training, {});
     return std::nullopt;

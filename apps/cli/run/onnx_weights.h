@@ -2,6 +2,7 @@
 
 // Import of weights from ONNX files and export to them.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -16,12 +17,13 @@ namespace poet::cli {
 /// Returns the ONNX file to read weights from: --weights if it is one, otherwise `network`, the graph's file,
 /// which has what safetensors (--weights) lack. nullopt for resumed runs, whose checkpoint has them.
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
-                                                     const std::optional<OnnxNetwork>& network);
+                                                     const std::optional<OnnxNetwork>& network,
+                                                     std::int64_t batch_size);
 
 /// The ONNX file that the network of a plan came from: `named` by the user, which must be it, else --weights
 /// where that has all parameters of the network and no others. With `exports`, throws InputError also where
 /// export_weights() would. Reads in a process of its own.
-[[nodiscard]] std::optional<OnnxNetwork> origin_of(const Graph& training, const RunChoice& choice,
+[[nodiscard]] std::optional<OnnxNetwork> origin_of(const Instance& instance, const RunChoice& choice,
                                                    const std::optional<OnnxNetwork>& named, bool exports);
 
 /// Weights of an ONNX file, read by a process of its own, which delivers them in the order of

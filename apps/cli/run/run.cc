@@ -92,11 +92,12 @@ class Run final : public Command {
     if (plan_) {
       refuse_problem_options();
       runnable = Runnable{read_plans(*plan_), {}};
-      origin_ = origin_of(runnable->plans.instance.graph, choice, network(), onnx_out_.has_value());
+      origin_ = origin_of(runnable->plans.instance, choice, network(runnable->plans.instance.batch_size),
+                          onnx_out_.has_value());
     } else {
       const std::size_t budgets = ram_budgets(problem_.limits).size();
       check_several(budgets, choice);
-      origin_ = network();
+      origin_ = network({});
       // --steps alone is no deadline.
       if (!problem_.limits.total_deadline) problem_.limits.steps.reset();
       int code = kAnswer;
@@ -135,7 +136,7 @@ class Run final : public Command {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
         runtime::charge_workspaces(instance, kernels);
         runtime::check_rules(semantics);
-        check_run(instance.graph, training, onnx_source(training, origin_));
+        check_run(instance.graph, training, onnx_source(training, origin_, instance.batch_size));
         if (onnx_out_) check_exportable(instance.graph, origin_);
       };
       const std::vector<Solved> answers = solve_budgets(problem_, solving);
@@ -186,15 +187,19 @@ class Run final : public Command {
     return found;
   }
 
-  /// The ONNX file that is named as the network's.
-  std::optional<OnnxNetwork> network() const {
+  /// The ONNX file that is named as the network's; `batch_size`: a given plan's.
+  std::optional<OnnxNetwork> network(std::optional<std::int64_t> batch_size) const {
     if (!problem_.input.onnx) return std::nullopt;
-    return OnnxNetwork{*problem_.input.onnx, [this] { return read_onnx(problem_.input); }};
+    return OnnxNetwork{*problem_.input.onnx, [this, batch_size] {
+                         InputOptions input = problem_.input;
+                         if (batch_size) input.batch_size = std::to_string(*batch_size);
+                         return read_onnx(input);
+                       }};
   }
 
   int train(Runnable runnable, RunChoice choice) const {
     std::optional<OnnxWeightsApart> weights;
-    if (const auto source = onnx_source(choice, origin_)) {
+    if (const auto source = onnx_source(choice, origin_, runnable.plans.instance.batch_size)) {
       weights.emplace(runnable.plans.instance.graph, *source);
       choice.trainer.weights = weights->source();
       choice.trainer.weights_origin = source->file;

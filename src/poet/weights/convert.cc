@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <utility>
@@ -14,18 +15,15 @@
 #include "poet/frontend/zoo.h"
 #include "poet/runtime/data/numbers.h"
 #include "poet/runtime/weights/safetensors.h"
+#include "poet/weights/onnx_network.h"
 
 namespace poet {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The loss decides nothing about weights; this one fits any output.
-ImportedModel import_for_weights(const std::string& file) {
-  ImportOptions options;
-  options.loss = Loss::mean_squared_error;
-  return import_onnx(file, options);
-}
+// Batch normalisation of a single sample has no variance.
+constexpr std::int64_t kBatch = 2;
 
 /// What has contents of its own.
 std::vector<Value> values_with_weights(const Graph& forward) {
@@ -41,7 +39,7 @@ void add(ConvertedWeights& done, const Value& value) {
 }
 
 ConvertedWeights onnx_to_safetensors(const std::string& from, const std::string& to) {
-  const ImportedModel model = import_for_weights(from);
+  const ImportedModel model = import_for_weights(from, kBatch);
   const OnnxWeights weights(from, model);
   ConvertedWeights done;
   done.notices = model.notices;
@@ -144,7 +142,7 @@ ConvertedWeights into_onnx(const WeightConversion& asked) {
     write_onnx(asked.out, forward, weights.lookup());
     return weights.finished();
   }
-  const ImportedModel model = import_for_weights(*asked.onnx);
+  const ImportedModel model = import_for_weights(*asked.onnx, kBatch);
   Replacement weights(asked.from, model.forward, false);
   write_onnx_with_weights(*asked.onnx, model, asked.out, weights.lookup());
   return weights.finished();

@@ -29,6 +29,23 @@ std::map<std::string, Shape> parameters_of(const Graph& graph) {
 
 }  // namespace
 
+ImportedModel import_at_batch(const std::filesystem::path& file, ImportOptions options,
+                              std::int64_t batch_size) {
+  options.batch_size = batch_size;
+  try {
+    return import_onnx(file, options);
+  } catch (const InputError&) {
+    options.batch_size.reset();
+    return import_onnx(file, options);
+  }
+}
+
+ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size) {
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;  // fits any output
+  return import_at_batch(file, options, batch_size);
+}
+
 bool read_weight(const OnnxWeights& weights, const Value& value, std::vector<std::byte>& contents) {
   contents.resize(static_cast<std::size_t>(value.bytes.value()));
   return weights.read(value, contents.data());

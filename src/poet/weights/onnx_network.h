@@ -3,6 +3,7 @@
 // The ONNX file that a network was imported from: its weights into a training run, trained ones into a copy.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,6 +16,14 @@
 #include "poet/runtime/training/trainer.h"
 
 namespace poet {
+
+/// Imports a file at the batch size of the step that takes its weights, or, if its batch is fixed to another
+/// one, at that. Throws as import_onnx().
+[[nodiscard]] ImportedModel import_at_batch(const std::filesystem::path& file, ImportOptions options,
+                                            std::int64_t batch_size);
+
+/// Imports a file for its weights alone, which need no loss; as import_at_batch().
+[[nodiscard]] ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size);
 
 /// An ONNX file and how it is imported.
 struct OnnxNetwork {

@@ -59,7 +59,7 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
       seeded += counts ? 1 : 0;
     });
   }
-  if (options.weights_file && options.weights_origin)
+  if (options.weights_file && options.weights_origin && given + seeded > 0)
     notices.push_back(fmt::format("parameters: {} of {}, {} of {}, {} seeded", of_file,
                                   options.weights_file->string(), given, options.weights_origin->string(),
                                   seeded));
