@@ -182,7 +182,8 @@ TEST(InstanceErrors, OpsAndValues) {
            "i.json: /values/1/size: is not a field here; known: name, shape, strides, dtype, persistence, "
            "paged, "
            "producer, "
-           "alias_of, bytes, part, rows, ram_bytes, page_in_seconds, page_out_seconds, page_in_joules, "
+           "alias_of, bytes, part, rows, in_file, ram_bytes, page_in_seconds, page_out_seconds, "
+           "page_in_joules, "
            "page_out_joules"},
           // What only the graph as a whole can say is said by op and value.
           {"/values/1/producer", "0",

@@ -177,9 +177,9 @@ TEST_F(SafetensorsErrors, AskedForAnotherTensor) {
   EXPECT_EQ(safetensors_diagnostic([&] { file.read("x\n", DType::float32, {2}, back); }),
             name() + ": tensor \"x\\n\": must be present");
   EXPECT_EQ(safetensors_diagnostic([&] {
-              file.read("w", DType::float32, {2, 1}, back);
+              file.read("w", DType::float32, {2, 2}, back);
             }),
-            here + ": is F32[1,2], and F32[2,1] is needed");
+            here + ": is F32[1,2], and F32[2,2] is needed");
   EXPECT_EQ(safetensors_diagnostic([&] {
               file.read("w", DType::int32, {1, 2}, back);
             }),
