@@ -46,8 +46,8 @@ class Solve final : public Command {
         "--plan-out p\n"
         "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB,60MB,30MB --plan-out several\n"
         "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
-        "\nExit code: 0 an answer (of several budgets: each has one), 1 infeasible or unknown, or no "
-        "schedule for --schedule-out, 2 bad input, 3 internal error.");
+        "\nExit code: 0 answers to all, 1 infeasible, unknown or no --schedule-out, 2 bad input, 3 internal "
+        "error.");
   }
 
   int run() override {
