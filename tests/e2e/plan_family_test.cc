@@ -160,7 +160,7 @@ TEST_F(PlanFamilyRun, HasAnAnswerPerBudget) {
   EXPECT_EQ(one.json()["ram_budget_bytes"], 102'400);
   const ProgramRun shown = poet("show " + plan_);
   EXPECT_EQ(shown.exit_code, 0);
-  for (const char* budget_text : {", 600 KB", ", 102.4 KB", ", 24.58 KB"})
+  for (const char* budget_text : {", 585.9 KiB", ", 100 KiB", ", 24 KiB"})  // as two were given in KiB
     EXPECT_THAT(shown.out, HasSubstr("several.plan" + std::string(budget_text)));
   EXPECT_EQ(poet("show " + plan_ + " -o " + file("page.html")).exit_code, 0);
   EXPECT_EQ(poet("show --ram-budget 24KiB " + plan_ + " -o " + file("figure.gp")).exit_code, 0);

@@ -111,7 +111,7 @@ class Weights(unittest.TestCase):
         file = self.file("constants.onnx")
         with open(file, "wb") as stream:
             stream.write(looked_up_and_added(tensors))
-        trained = np.full((3, 4), 1.5, np.float32)  # as PyTorch has a linear layer's
+        trained = np.full((4, 3), 1.5, np.float32)  # as the file has it, which multiplies x from the right
         plan = poet.solve(onnx=file, device="m4", batch_size=4, trainable="w").plan
         state = poet.Trainer(plan, weights={"w": trained}).state_dict()
         self.assertTrue(equal({**tensors, "w": trained}, state))
