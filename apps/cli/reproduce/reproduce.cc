@@ -62,8 +62,7 @@ std::string points_text(const std::vector<SweepResult>& results) {
 class Reproduce final : public Command {
  public:
   explicit Reproduce(CommandLine& program)
-      : Command(program.command(
-            "reproduce", "reproduce the paper's evaluation: every figure and table, next to its numbers")) {
+      : Command(program.command("reproduce", "reproduce the paper's evaluation, next to its numbers")) {
     parser_.option("-o,--output", folder_, "folder for report, figures and results; created if missing",
                    "DIR");
     parser_.flag("--quick", quick_, "only a few points of each figure (about 3 minutes)");
