@@ -201,8 +201,8 @@ TEST_F(PlanFamilyRun, SaysOfWhichPlanItsFiguresAre) {
       poet("run --kernels reference --pressure off --cgroup off --steps 3 --report --quiet " + plan_ +
            " --control " + file("control"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("From step 2 on, by the plan for 24.58 KB:\n"));
-  EXPECT_THAT(run.out, HasSubstr("3 plans; by that for 600 KB from step 1 on, 24.58 KB from step 2 on"));
+  EXPECT_THAT(run.out, HasSubstr("From step 2 on, by the plan for 24 KiB:\n"));
+  EXPECT_THAT(run.out, HasSubstr("3 plans; by that for 585.9 KiB from step 1 on, 24 KiB from step 2 on"));
 }
 
 // A run that is left by one plan goes on by it, and then as it is told.
@@ -215,7 +215,7 @@ TEST_F(PlanFamilyRun, GoesOnFromAnyPlan) {
          "--steps", "1000000", "--storage", file("pages"), "--control", file("control")},
         file("output" + std::to_string(steps)));
     // Killed at any instant after its first steps.
-    ASSERT_TRUE(says(first, steps < 3 ? "step 1 of" : steps < 6 ? "step 3: goes" : "step 6: goes"));
+    ASSERT_TRUE(says(first, steps < 3 ? "step 1 of" : steps < 6 ? "step 3: switches" : "step 6: switches"));
     first.send(SIGKILL);
     EXPECT_EQ(first.wait(), 128 + SIGKILL);
     ASSERT_TRUE(fs::exists(file("pages")));
@@ -237,13 +237,13 @@ TEST_F(PlanFamilyRun, ChangesAtSignals) {
   const auto run = endless({"--pressure", "off", "--cgroup", "off"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   run->send(SIGUSR1);
-  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (SIGUSR1)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 100 KiB (SIGUSR1)"));
   run->send(SIGUSR1);
-  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (SIGUSR1)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24 KiB (SIGUSR1)"));
   run->send(SIGUSR2);
-  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (SIGUSR2)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 100 KiB (SIGUSR2)"));
   run->send(SIGUSR2);
-  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (SIGUSR2)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 585.9 KiB (SIGUSR2)"));
   EXPECT_THAT(ended(*run), ElementsAre(102'400, 24'576, 102'400, 600'000));
 }
 
@@ -255,11 +255,11 @@ TEST_F(PlanFamilyRun, IsSqueezedAndGetsItsMemoryBack) {
   const auto run = endless({"--pressure", file("pressure"), "--cgroup", "off", "--calm", "50ms"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   write("pressure", "some avg10=25.50" + rest);
-  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (memory pressure: 25.5% of the last 10 s)"));
-  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (memory pressure: 25.5% of the last 10 s)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 100 KiB (memory pressure: 25.5% of the last 10 s)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24 KiB (memory pressure: 25.5% of the last 10 s)"));
   write("pressure", "some avg10=0.00" + rest);
-  ASSERT_TRUE(says(*run, "switches to the plan for 102.4 KB (no memory pressure for 50 ms)"));
-  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (no memory pressure for 50 ms)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 100 KiB (no memory pressure for 50 ms)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 585.9 KiB (no memory pressure for 50 ms)"));
   EXPECT_THAT(ended(*run), ElementsAre(102'400, 24'576, 102'400, 600'000));
 }
 
@@ -269,10 +269,10 @@ TEST_F(PlanFamilyRun, KeepsTheLimitOfItsControlGroup) {
   const auto run = endless({"--pressure", "off", "--cgroup", file("group"), "--calm", "50ms"});
   ASSERT_TRUE(says(*run, "step 1 of"));
   write("group/memory.high", "1000000\n");  // less than the program itself takes
-  ASSERT_TRUE(says(*run, "switches to the plan for 24.58 KB (limit of the control group: 1 MB"));
-  ASSERT_TRUE(says(*run, "the control group's limit of 1 MB is too little for any plan"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 24 KiB (limit of the control group: 976.6 KiB"));
+  ASSERT_TRUE(says(*run, "the control group's limit of 976.6 KiB is too little for any plan"));
   write("group/memory.high", "max\n");
-  ASSERT_TRUE(says(*run, "switches to the plan for 600 KB (the control group has no limit any more)"));
+  ASSERT_TRUE(says(*run, "switches to the plan for 585.9 KiB (the control group has no limit any more)"));
   EXPECT_THAT(ended(*run), ElementsAre(24'576, 600'000));
 }
 
@@ -286,21 +286,21 @@ TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
   write("pressure", "some avg10=25.50 avg60=0.00 avg300=0.00 total=0\n");
   EXPECT_THAT(
       begun("--cgroup off --pressure " + file("pressure")),
-      HasSubstr("poet: step 1: starts with the plan for 102.4 KB (memory pressure: 25.5% of the last 10 "
+      HasSubstr("poet: step 1: starts with the plan for 100 KiB (memory pressure: 25.5% of the last 10 "
                 "s)\n"));
   write("group/memory.max", "1000000\n");
   EXPECT_THAT(
       begun("--pressure off --cgroup " + file("group")),
-      HasSubstr("poet: step 1: starts with the plan for 24.58 KB (limit of the control group: 1 MB, "));
+      HasSubstr("poet: step 1: starts with the plan for 24 KiB (limit of the control group: 976.6 KiB, "));
   write("control", "100KiB\n24KiB from step 2\n");
   const std::string control = "--pressure off --cgroup off --control " + file("control");
   EXPECT_THAT(
       begun(control + " --checkpoint " + file("c")),
-      HasSubstr("poet: step 1: starts with the plan for 102.4 KB (" + file("control") + ": 102.4 KB)\n"));
+      HasSubstr("poet: step 1: starts with the plan for 100 KiB (" + file("control") + ": 100 KiB)\n"));
   // What the file says of the step that is gone on from.
   EXPECT_THAT(begun(control + " --resume " + file("c"), 2),
-              HasSubstr("poet: step 2: starts with the plan for 24.58 KB ("));
-  EXPECT_THAT(begun("--pressure off --cgroup off"), ::testing::Not(HasSubstr("begins by")));
+              HasSubstr("poet: step 2: starts with the plan for 24 KiB ("));
+  EXPECT_THAT(begun("--pressure off --cgroup off"), ::testing::Not(HasSubstr("starts with")));
 }
 
 TEST_F(PlanFamilyRun, IsSolvedForByTheRunItself) {
