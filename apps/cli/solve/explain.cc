@@ -244,7 +244,7 @@ class Explain final : public Command {
   int run() override {
     if (plan_out_) check_writable("--plan-out", *plan_out_);
     Solving how;
-    bool checked = false;  // the problem as it is posed first; ways out may have other parts
+    bool checked = false;  // the problem as it is posed first; suggestions may have other parts
     how.adjust = [&](Instance& posed, Semantics) {
       if (!checked) check_names(posed.graph, tensors_);
       checked = true;

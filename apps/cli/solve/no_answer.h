@@ -6,7 +6,7 @@
 
 namespace poet::cli {
 
-/// Lines: why there is no plan, the least RAM and time that are known, and ways out.
+/// Lines: why there is no plan, the least RAM and time that are known, and suggestions.
 [[nodiscard]] std::string no_answer_text(const Solved& solved);
 
 }  // namespace poet::cli

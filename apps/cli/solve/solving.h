@@ -94,7 +94,7 @@ struct Solving {
 /// As solve_problem(), for a posed problem.
 [[nodiscard]] Solved solve_posed(Solved posed, const ProblemOptions& options, const Solving& how = {});
 
-/// Reads every option before it starts to solve. Where there is no answer, ways out are looked for, for 5
+/// Reads every option before it starts to solve. Where there is no answer, suggestions are searched, for 5
 /// seconds or the time limit if that is less, and a second or two beyond it at most. Throws InputError.
 [[nodiscard]] Solved solve_problem(const ProblemOptions& options, const Solving& how = {});
 

@@ -36,9 +36,9 @@ struct Elsewhere {
 /// Rounds a deadline up to the digits that are printed.
 [[nodiscard]] Seconds rounded_up(Seconds time);
 
-/// The ways out of `solved`, which has no answer: each has a plan, found within `stop` (other limits are
-/// tried for a moment each even later). More RAM and later deadlines are as little as the explanation knows
-/// or, where no plan is found there, more.
+/// Returns suggestions for `solved`, which has no answer: each has a plan found within `stop` (other limits
+/// are tried for a moment each even later). More RAM and later deadlines are as little as the explanation
+/// knows or, where no plan is found there, more.
 [[nodiscard]] WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop);
 
 }  // namespace poet::cli
