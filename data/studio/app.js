@@ -13,6 +13,7 @@ import { makeForm, shownBudget } from "./choose.js";
 import { makeCurve } from "./curve.js";
 import { calls, curveOrder, planOrder } from "./order.js";
 import { showBoard, solved, verdictOf } from "./plan.js";
+import { pointOf } from "./points.js";
 import { askForToken, noProblem, problem } from "./problems.js";
 import { canUndo, change, onChange, start, state } from "./state.js";
 
@@ -36,7 +37,7 @@ async function showCurve(curve) {
   page.curveJob?.abort();
   const job = (page.curveJob = new AbortController());
   const say = (text) => ($("curve-status").textContent = text);
-  curve.show([]);
+  curve.clear();
   try {
     const ended = await run(curveOrder(state), {
       signal: job.signal,
@@ -71,7 +72,7 @@ function chooseRam(rows) {
 
 // --- the plan ---
 
-async function showPlan() {
+async function showPlan(curve) {
   page.planJob?.abort();
   if (!state.ram) return;
   const job = (page.planJob = new AbortController());
@@ -84,6 +85,8 @@ async function showPlan() {
     if (job.signal.aborted) return;
     say("");
     noProblem();
+    const point = pointOf(answers.at(-1).answer, state.factor);
+    if (point) curve.add(point);
     render(answers);
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -247,7 +250,7 @@ async function begin() {
       `${state.file ?? state.model ?? ""} on ${state.profile?.name ?? state.device ?? ""}`;
     curve.mark(state.ram, state.factor);
     if (subject) showCurve(curve);
-    if (subject || ["ram", "pinned", "seconds"].some((name) => changed.has(name))) showPlan();
+    if (subject || ["ram", "pinned", "seconds"].some((name) => changed.has(name))) showPlan(curve);
     else if (changed.has("tensor")) showTensor();
   });
   start();

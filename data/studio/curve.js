@@ -6,7 +6,7 @@ import { COLOUR, byteAxis, legendAbove, margins, narrow } from "./report/axes.js
 import { element } from "./report/plans.js";
 import { shownBudget } from "./choose.js";
 import { budgetSeries, seriesOf, wordsOf } from "./curve_series.js";
-import { energyAt, linesOf } from "./points.js";
+import { linesOf, rowAt } from "./points.js";
 
 const LINES = ["first", "again", "in", "out"];
 
@@ -22,7 +22,11 @@ export function makeCurve(box, choose) {
     chart: echarts.init(canvas, null, { renderer: "canvas" }),
     slider,
     label,
-    rows: [],
+    swept: [],
+    added: [], // plans that were solved on their own
+    get rows() {
+      return [...this.swept, ...this.added];
+    },
     ram: undefined,
     factor: undefined,
   };
@@ -38,7 +42,15 @@ export function makeCurve(box, choose) {
   observer.observe(box);
   return {
     show(rows) {
-      curve.rows = rows;
+      curve.swept = rows;
+      draw(curve);
+    },
+    add(row) {
+      curve.added.push(row);
+      draw(curve);
+    },
+    clear() {
+      Object.assign(curve, { swept: [], added: [] });
       draw(curve);
     },
     mark(ram, factor) {
@@ -114,15 +126,16 @@ function draw(curve) {
   tell(curve);
 }
 
-/** What the budget costs, as far as the curve tells. */
+/** What the budget costs: by the plan of this budget, or at most what a plan of a smaller one needs. */
 function tell(curve) {
   if (!curve.ram) return void (curve.label.textContent = "");
   const line = linesOf(curve.rows).find((one) => Number(one.deadline || 0) === (curve.factor ?? 0));
-  const energy = line && energyAt(line.rows, curve.ram);
+  const row = line && rowAt(line.rows, curve.ram);
   const keepAll = curve.rows.find((row) => row.keep_all_peak_ram_bytes > 0)?.keep_all_peak_ram_bytes;
   const share = keepAll ? `, ${percent(curve.ram / keepAll)} of keeping everything` : "";
-  const costs = energy
-    ? `: at most ${joules(energy)} (${percent(energy / line.rows[0].baseline_joules - 1)} more)`
+  const limit = row?.ram_budget_bytes === curve.ram && !row.carried ? "" : "at most ";
+  const costs = row
+    ? `: ${limit}${joules(row.energy_joules)} (${percent(row.energy_joules / row.baseline_joules - 1)} more)`
     : "";
   curve.label.textContent = `${bytes(curve.ram)}${share}${costs}`;
   curve.slider.setAttribute("aria-valuetext", curve.label.textContent);

@@ -1,5 +1,11 @@
 // The points of the curve: one line per deadline, each with the best plan and the highest bound that are known for its budget.
 
+/** The point of a plan that was solved on its own, within `factor` times the time; undefined of an answer without a plan. */
+export function pointOf(answer, factor) {
+  if (answer.energy_joules === null) return undefined;
+  return { ...answer, deadline: factor ? String(factor) : "", verdict: "holds" };
+}
+
 /** { name, deadline, rows: plans by RAM, none: budgets without one } of each deadline. */
 export function linesOf(rows) {
   const by = new Map();
@@ -26,13 +32,14 @@ function carried(rows) {
     if (!from) return row;
     const bound_joules = highestBound(rows, row, from);
     if (from === row) return { ...row, bound_joules };
-    const { energy_joules, runtime_seconds, part_bytes, ops } = from;
+    const { energy_joules, baseline_joules, runtime_seconds, part_bytes, ops } = from;
     return {
       ...row,
       part_bytes,
       ops,
       verdict: "holds",
       energy_joules,
+      baseline_joules,
       runtime_seconds,
       bound_joules,
       carried: from.ram_budget_bytes,
@@ -67,5 +74,5 @@ function highestBound(rows, row, plan) {
   return bounds.length ? Math.max(...bounds.map((other) => other.bound_joules)) : null;
 }
 
-/** The energy of the plan that is known for a budget: the one of the largest budget up to it; undefined where there is none. */
-export const energyAt = (rows, ram) => rows.findLast((row) => row.ram_budget_bytes <= ram)?.energy_joules;
+/** The row whose plan is known for a budget: the one of the largest budget up to it; undefined where there is none. */
+export const rowAt = (rows, ram) => rows.findLast((row) => row.ram_budget_bytes <= ram);

@@ -50,14 +50,15 @@ Bytes bytes_at_home(const Solved& solved) {
 
 /// Where parameters and optimiser state are by this plan.
 std::string persistent_rule(const Solved& solved) {
-  std::string text;
-  if (counts_persistent(solved))
-    text = fmt::format("; {} of parameters and optimiser state count",
-                       format_bytes(solved.request.instance.costs.persistent));
-  if (const Bytes home = solved.workload.choose_paged ? bytes_at_home(solved) : Bytes(0); home > Bytes(0))
-    text += fmt::format("; {} of {} live on storage", format_bytes(home),
-                        counts_persistent(solved) ? "them" : "parameters and optimiser state");
-  return text;
+  const Bytes home = solved.workload.choose_paged ? bytes_at_home(solved) : Bytes(0);
+  const std::string resident = format_bytes(solved.request.instance.costs.persistent);
+  if (counts_persistent(solved) && home > Bytes(0))
+    return fmt::format("; of parameters and optimiser state {} stay in RAM and {} live on storage", resident,
+                       format_bytes(home));
+  if (counts_persistent(solved)) return fmt::format("; {} of parameters and optimiser state count", resident);
+  if (home > Bytes(0))
+    return fmt::format("; {} of parameters and optimiser state live on storage", format_bytes(home));
+  return "";
 }
 
 std::string rules(const Solved& solved, const std::string& persistent) {

@@ -41,7 +41,7 @@ export async function curveFillsAndThePlanFollowsTheBudget(context) {
   assert.ok(parseFloat(more) > parseFloat(half), `${more} after ${half}`);
   assert.ok(parseFloat(await figure(page, "energy")) <= parseFloat(before));
   assert.deepEqual(await titles(page), [more]);
-  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: at most .*J/);
+  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: .*J \(.* more\)/);
   // Undo leads back, redo forth.
   await planAfter(page, () => page.click("#undo"));
   assert.equal(await page.inputValue("input[name=ram]"), half);
@@ -150,7 +150,7 @@ export async function nothingIsInterpolatedBetweenBudgets(context) {
   const page = await context.open(SMALL);
   const { band, energies } = await page.evaluate(async () => {
     const { bandOf } = await import("/curve_series.js");
-    const { energyAt } = await import("/points.js");
+    const { rowAt } = await import("/points.js");
     const row = (ram, energy, bound, part = 100) => ({
       ram_budget_bytes: ram,
       energy_joules: energy,
@@ -159,7 +159,8 @@ export async function nothingIsInterpolatedBetweenBudgets(context) {
       ops: 7,
     });
     const rows = [row(10, 9, 8), row(20, 6, 5), row(30, 4, 3, 50)];
-    return { band: bandOf(rows), energies: [5, 10, 19, 20, 99].map((ram) => energyAt(rows, ram) ?? null) };
+    const energyAt = (ram) => rowAt(rows, ram)?.energy_joules ?? null;
+    return { band: bandOf(rows), energies: [5, 10, 19, 20, 99].map(energyAt) };
   });
   assert.deepEqual(band, [
     [10, 10, 8, 9],
@@ -168,6 +169,31 @@ export async function nothingIsInterpolatedBetweenBudgets(context) {
     [30, 30, 3, 4], // of other parts: nothing is proven between
   ]);
   assert.deepEqual(energies, [null, 9, 9, 6, 4]);
+}
+
+/** The plan that is shown is a point of the curve, so that the curve never says that its budget costs more. */
+export async function theShownPlanIsOnTheCurve(context) {
+  await context.serve();
+  const page = await context.open("#model=linear&device=a72&ram=230123&seconds=3"); // no budget of the curve's own
+  await plan(page);
+  const point = await page.evaluate(() =>
+    echarts
+      .getInstanceByDom(document.querySelector("#curve .chart"))
+      .getOption()
+      .series.find((one) => one.id === "no deadline")
+      .data.map((one) => one.row)
+      .find((row) => row.ram_budget_bytes === 230123),
+  );
+  assert.equal(point.verdict, "holds");
+  assert.match(await page.locator("output.budget").textContent(), /of keeping everything: (at most )?[\d.]+ mJ \(/);
+  await page.fill("input[name=batch]", "2");
+  await page.press("input[name=batch]", "Enter");
+  const left = () =>
+    echarts
+      .getInstanceByDom(document.querySelector("#curve .chart"))
+      .getOption()
+      .series.some((one) => one.id === "no deadline" && one.data.some((point) => point.row.batch_size === 1));
+  assert.equal(await page.evaluate(left), false); // the curve of another network begins anew
 }
 
 /** A budget is shown with all its digits, so that Enter changes nothing. */
