@@ -1,6 +1,6 @@
 #pragma once
 
-// Figures of a report by their names in JSON results (docs/formats.md), in the order in which those have
+// Figures of a report by their names in JSON results (docs/formats_result.md), in the order in which those have
 // them.
 
 #include "poet/verify/replay.h"
