@@ -6,7 +6,7 @@
 namespace poet {
 namespace {
 
-constexpr int kParts = 3;        // a neighbourhood frees about one in so many decisions
+constexpr int kParts = 3;        // a neighbourhood frees about one third of the decisions
 constexpr int kMostOps = 500;    // upper limit on the ops of a neighbourhood
 constexpr int kMostWindows = 8;  // tried in one call
 
