@@ -66,8 +66,8 @@ class Room {
   std::vector<std::int64_t> taken_;  // subtracted from all of the node's range
 };
 
-/// Returns the least bytes that cannot be kept (fractional relaxation). Greedy by earliest end is optimal: any
-/// other gap kept instead takes the same RAM up to that end, and more after it.
+/// Returns the least bytes that cannot be kept (fractional relaxation). Greedy by earliest end is optimal:
+/// any other gap kept instead takes the same RAM up to that end, and more after it.
 Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& room) {
   std::stable_sort(gaps.begin(), gaps.end(),
                    [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
@@ -85,7 +85,7 @@ Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& r
 
 TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   Instance instance = with_paged(any, {});
-  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may state less RAM than bytes
+  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may state less RAM
     if (any.graph.values[v].paged)
       instance.costs.values[v].bytes = std::min(instance.costs.values[v].bytes, any.costs.values[v].bytes);
   const std::vector<ValueId> may_be_paged = pageable(instance);
@@ -95,7 +95,7 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   const IdVector<OpId, std::vector<ValueId>> overwritable = overwritable_operands(paged);
   const std::size_t ops = paged.graph.ops.size();
 
-  // Positions are the step's beginning, its ops and its end. Sizes are without padding, as of resident values.
+  // Positions are the step's beginning, its ops and its end. Sizes are without padding, like resident ones.
   const Bytes all = ram_budget - paged.costs.persistent;
   std::vector<std::int64_t> room(ops + 2, all.value());
   for (const OpId op : ids<OpId>(ops)) {
@@ -135,7 +135,7 @@ double least_price(const Instance& paged, const TransferBound& moved, const Pric
   for (const ValueId v : ids<ValueId>(paged.graph.values.size())) {
     const ValueCost& cost = paged.costs.values[v];
     if (!paged.graph.values[v].paged || cost.bytes <= Bytes(0)) continue;
-    const auto bytes = static_cast<double>(cost.bytes.value());  // padded, so the price per byte is not overestimated
+    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no overestimate per byte
     read = std::min(read, price(cost.page_in) / bytes);
     written = std::min(written, price(cost.page_out) / bytes);
   }

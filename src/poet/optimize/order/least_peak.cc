@@ -105,7 +105,7 @@ class LeastPeakSearch {
     }
   }
 
-  // Returns a random move within precedence constraints; `to` is often `first`, as no other place is possible.
+  // Returns a random move within precedence constraints; often `to` is `first`, the only possible place.
   Move pick(const MovingOrder& order) {
     ++tried_;
     const int count = uniform() < 0.6 ? 1 : std::min(c_.ops, 1 + below(kLongestMove));

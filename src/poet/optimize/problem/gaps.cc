@@ -35,7 +35,7 @@ std::vector<GapMode> Gaps::keep_all() const {
   std::vector<GapMode> modes(gaps_.size(), GapMode::keep);
   for (std::size_t g = 0; g < gaps_.size(); ++g)
     if (gaps_[g].to >= p_.ops)
-      modes[g] = GapMode::recompute;  // after the last use: restored as an operand, kept if that is impossible
+      modes[g] = GapMode::recompute;  // no more uses: restored as an operand, or kept if impossible
   return modes;
 }
 

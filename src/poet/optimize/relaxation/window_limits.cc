@@ -74,8 +74,8 @@ class LimitRows {
     return breakpoint < 0 ? Term::fixed(0) : late_[at(breakpoint)];
   }
 
-  // Returns the baseline's time from the end of one breakpoint op to the start of another (count() - 1: to the
-  // end of the step).
+  // Returns the baseline's time from the end of one breakpoint op to the start of another (count() - 1: to
+  // the end of the step).
   [[nodiscard]] double between(int from, int to) const {
     const int first = from < 0 ? 0 : w_.last_stage(from) + 1;
     const int end = to + 1 < w_.count() ? w_.last_stage(to) : p_.ops;
@@ -133,7 +133,7 @@ class LimitRows {
     }
   }
 
-  // A value that is computed in window k, stored and not in RAM at its breakpoint has been paged out in between.
+  // A value computed in window k, stored and not in RAM at its breakpoint has been paged out in between.
   void add_departures(int k) {
     const int op = w_.last_stage(k);
     Linear leaving;
@@ -153,8 +153,8 @@ class LimitRows {
     }
   }
 
-  // written_[k][v]: v is paged out before the stage of breakpoint k. It was in RAM at the previous breakpoint or
-  // has been computed since. A value that is paged in has been paged out before.
+  // written_[k][v]: v is paged out before the stage of breakpoint k. It was in RAM at the previous breakpoint
+  // or has been computed since. A value that is paged in has been paged out before.
   void add_written_before() {
     Model& model = m_.model;
     const int breakpoints = w_.count() - 1;
@@ -189,8 +189,8 @@ class LimitRows {
   }
 
   // Returns the time of transfers that must begin after breakpoint op `from` has run and end before `to`
-  // starts: page-outs of values computed at or after `from` and not in RAM at `to`, and page-ins of values not
-  // in RAM at `to`.
+  // starts: page-outs of values computed at or after `from` and not in RAM at `to`, and page-ins of values
+  // not in RAM at `to`.
   Linear must_lie_between(int from, int to) {
     const int first = from < 0 ? 0 : w_.last_stage(from);
     const int op = w_.last_stage(to);

@@ -131,7 +131,7 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
   if (plans.best() != nullptr && stop()) return;
   offer_paging_only(search);
   if (!search.has_incumbent()) return;
-  // The candidate before local search is considered, too: one that is cheaper without stalls may stall longer.
+  // Considered before local search, too: a candidate that is cheaper without stalls may stall longer.
   const bool considered = plans.best() == nullptr;
   if (considered) plans.consider(problem, search.incumbent());
   const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
@@ -159,8 +159,8 @@ void hold_back(const SolveRequest& request, const SolveOptions& options, double 
 
 std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                 const Stop& stop) {
-  // Share of the time left per search; bounds need most of the time. Plans without addresses get a small part,
-  // as they seldom fit addresses later.
+  // Share of the time left per search; bounds need most of the time. Plans without addresses get a small
+  // part, as they seldom fit addresses later.
   const double part_of_large = options.aim == Aim::plan ? 0.25 : 0.08;
   constexpr double kPartWithout = 0.3;  // of that share, for plans without addresses
   const std::int64_t alignment = std::max<std::int64_t>(1, request.instance.costs.alignment.value());

@@ -122,7 +122,7 @@ class LinearProgram {
     };
     IterationCount counter(iterations_);
     simplex_.passInEventHandler(&counter);
-    constexpr int kWhenStuck = 50;  // perturb if Clp detects degeneracy
+    constexpr int kWhenStuck = 50;  // Clp decides when to perturb
     if (options.perturb) simplex_.setPerturbation(kWhenStuck);
   }
 
@@ -138,7 +138,7 @@ class LinearProgram {
   }
 
  private:
-  // Adds rounds of cuts; stops after a round that hardly raises the bound, since later ones seldom do.
+  // Adds rounds of cuts; stops after kIdle rounds that hardly raise the bound.
   void cut() {
     constexpr int kRounds = 60;
     constexpr int kIdle = 3;
@@ -356,8 +356,8 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   IterationCount counter(iterations);
   osi.getModelPtr()->passInEventHandler(&counter);
 
-  // Solves the relaxation first: its bound does not depend on Cbc, and Cbc never gets an infeasible or unbounded
-  // relaxation.
+  // Solves the relaxation first: its bound does not depend on Cbc, and Cbc never gets an infeasible or
+  // unbounded relaxation.
   osi.initialSolve();
   if (osi.isProvenPrimalInfeasible()) {
     tell.result(MipStatus::infeasible, -kInfinity, 0, iterations.used);

@@ -16,7 +16,6 @@
 namespace poet {
 namespace {
 
-
 constexpr const char* kTimingHead = "* poet timing:";
 constexpr const char* kStagesHead = "* poet exact stages:";
 constexpr const char* kModelHead = "* poet model:";
@@ -96,7 +95,7 @@ class Writing {
     const Problem& p = search_.problem();
     if (!answer.has_solution) {
       if (external.timing == rows::TransferTiming::relaxed) return Answer::none;
-      external.timing = rows::TransferTiming::relaxed;  // stages that wait for their transfers miss the deadline
+      external.timing = rows::TransferTiming::relaxed;  // stages that wait for transfers are too slow
       return Answer::overflows;
     }
     const Candidate candidate = complete(p, tight.vars.decisions(p, answer.x));

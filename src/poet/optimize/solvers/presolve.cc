@@ -154,8 +154,8 @@ class Reduction {
     changed(c);
   }
 
-  // Dual fixing: a column is fixed at a bound if moving it there neither costs more nor violates a row. Returns
-  // whether any was fixed.
+  // Dual fixing: a column is fixed at a bound if moving it there neither costs more nor violates a row.
+  // Returns whether any was fixed.
   bool set_what_only_costs() {
     std::vector<char> may_fall(lower_.size(), 1);
     std::vector<char> may_rise(lower_.size(), 1);

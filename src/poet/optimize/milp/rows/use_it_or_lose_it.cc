@@ -1,5 +1,5 @@
-// A use of v at t is R[t,j] for a user j of v. Recomputing op i is useful only if some result is used or kept,
-// and some result is not retained already:
+// A use of v at t is R[t,j] for a user j of v. Recomputing op i is useful only if some result is used or
+// kept, and some result is not retained already:
 //
 //   R[t,i] <= sum over results v of i: uses of v at t + S[t+1,v]
 //   R[t,i] <= sum over results v of i: 1 - S[t,v]
