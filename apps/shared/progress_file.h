@@ -1,6 +1,6 @@
 #pragma once
 
-// Progress for other programs: JSON lines appended to a file (docs/formats.md, "Progress").
+// Progress for other programs: JSON lines appended to a file (docs/formats_result.md, "Progress").
 
 #include <cstdio>
 #include <mutex>

@@ -1,4 +1,4 @@
-"""Devices: costs of compute and transfers, every number with its origin (docs/devices.md, docs/formats.md)."""
+"""Devices: costs of compute and transfers, every number with its origin (docs/devices.md, docs/formats_device.md)."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class Graph:
 
     @staticmethod
     def from_json(instance: Mapping[str, Any]) -> Graph:
-        """Reads the object that an instance file holds (docs/formats.md). Raises InputError."""
+        """Reads the object that an instance file holds (docs/formats_instance.md). Raises InputError."""
         return Graph._of(_core.Instance.from_json(json.dumps(instance), "instance"))
 
     def to_json(self) -> dict[str, Any]:

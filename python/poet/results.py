@@ -54,7 +54,7 @@ class Schedule:
 class Result:
     """A result: a plan with its certificate, or the reason why there is none.
 
-    `figures` is the object that `poet solve --json` prints (docs/formats.md, "Result"): names end in SI units, and figures that do
+    `figures` is the object that `poet solve --json` prints (docs/formats_result.md, "Solve"): names end in SI units, and figures that do
     not apply are None. In a notebook it displays its plan.
     """
 

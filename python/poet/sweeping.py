@@ -21,7 +21,7 @@ def sweep(
 
         rows = poet.sweep({"networks": ["linear"], "platforms": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
 
-    `spec`: a file, or the object that one holds (docs/formats.md, "Sweep"); file names in it are relative to its folder, or to the
+    `spec`: a file, or the object that one holds (docs/formats_sweep.md); file names in it are relative to its folder, or to the
     current one. `store`: a results store (SQLite), created if missing: points that it has are not rerun, and new ones are added. `jobs`:
     worker processes (default: one per core). `progress`: a function of a text ("3 of 12") that stops the sweep by returning False; True
     prints the text.

@@ -72,7 +72,7 @@ class ProgressDisplay {
   std::thread painter_;  // live only
 };
 
-/// The same moments as lines of JSON (docs/formats.md, "Progress"), for other programs. Thread-safe.
+/// The same moments as lines of JSON (docs/formats_result.md, "Progress"), for other programs. Thread-safe.
 class ProgressLines {
  public:
   /// Throws InputError naming `--progress-out`.

@@ -24,7 +24,7 @@ class Sweep final : public Command {
   explicit Sweep(CommandLine& program)
       : Command(program.command("sweep",
                                 "run methods over networks, devices and limits, and store the results")) {
-    parser_.option("SPEC.json", spec_, "sweep specification: a JSON file (docs/formats.md, Sweep)", "")
+    parser_.option("SPEC.json", spec_, "sweep specification: a JSON file (docs/formats_sweep.md)", "")
         .required();
     parser_
         .option("--store", store_, "results store, created if missing; points that it has are not rerun",

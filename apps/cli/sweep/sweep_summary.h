@@ -33,7 +33,7 @@ struct SweepOutcome {
 /// Returns a table with one line per network and platform, reasons of failures, and the results' files.
 [[nodiscard]] std::string sweep_text(const SweepOutcome& outcome);
 
-/// Returns summary and results as JSON (docs/formats.md).
+/// Returns summary and results as JSON (docs/formats_sweep.md).
 [[nodiscard]] nlohmann::ordered_json sweep_json(const SweepOutcome& outcome);
 
 }  // namespace poet::cli

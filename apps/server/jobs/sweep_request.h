@@ -1,6 +1,6 @@
 #pragma once
 
-// Sweeps as jobs: a sweep specification (docs/formats.md, "Sweep") with uploads as files and profiles as
+// Sweeps as jobs: a sweep specification (docs/formats_sweep.md) with uploads as files and profiles as
 // platforms.
 
 #include <nlohmann/json_fwd.hpp>

@@ -77,7 +77,7 @@ Json job_request_of(const std::string& kind) {
                  {"required", kind == "solve" ? Json::array() : Json{"kind"}}};
   // A sweep's fields are those of a spec file.
   if (kind == "sweep")
-    schema["description"] = "a sweep's spec (docs/formats.md), files being the ids of uploads";
+    schema["description"] = "a sweep's spec (docs/formats_sweep.md), files being the ids of uploads";
   schema["additionalProperties"] = kind == "sweep";
   return schema;
 }

@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// Returns the JSON of docs/formats.md, "Result". Texts name the library's fields in backquotes:
+/// Returns the JSON of docs/formats_result.md, "Solve". Texts name the library's fields in backquotes:
 /// `ram_budget`.
 [[nodiscard]] nlohmann::ordered_json to_json(const Answer& answer);
 

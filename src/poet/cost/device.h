@@ -33,7 +33,8 @@ struct Storage {
   std::optional<Bytes> write_endurance;
 };
 
-/// A measured cost that replaces the model's for one operator kind and shape class (see docs/formats.md).
+/// A measured cost that replaces the model's for one operator kind and shape class (see
+/// docs/formats_device.md).
 struct OpOverride {
   std::string kind;
   std::string shape_class;

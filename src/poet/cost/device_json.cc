@@ -1,4 +1,4 @@
-// The device profile's file format, both ways; docs/formats.md describes it.
+// The device profile's file format, both ways; docs/formats_device.md describes it.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// The instance file's two forms; docs/formats.md describes them.
+// The instance file's two forms; docs/formats_instance.md describes them.
 
 #include "poet/cost/instance_json.h"
 

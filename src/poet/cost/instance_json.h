@@ -3,8 +3,8 @@
 // Instance files. Two forms are read: `nodes` (one value per op, as the published instances) and the richer
 // `ops` + `values`. Instances that `nodes` can express (in particular those read in that form) are written in
 // it, so that independent checkers of the published format keep working; others in the richer form. Reading a
-// written file gives the same instance, to the last bit of every double. docs/formats.md describes both
-// forms.
+// written file gives the same instance, to the last bit of every double. docs/formats_instance.md describes
+// both forms.
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// In place of onnx/ in a build without it.
+// Replaces onnx/ in a build without ONNX.
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/import.h"

@@ -8,8 +8,8 @@
 namespace poet {
 namespace {
 
-constexpr double kNoGap = 1e-9;            // of the baseline
-constexpr double kSolverTolerance = 1e-7;  // of the baseline; floating-point error of a solver's bound
+constexpr double kNoGap = 1e-9;            // relative to the baseline
+constexpr double kSolverTolerance = 1e-7;  // likewise; floating-point error of a solver's bound
 
 bool is_strict() { return std::getenv("POET_STRICT_BOUNDS") != nullptr; }
 

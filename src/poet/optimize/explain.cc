@@ -13,8 +13,8 @@ namespace {
 // Effort of the search for the least RAM, in simplex iterations.
 constexpr long kProofWork = 100'000;
 
-// Searches for the least RAM at the given deadline; bytes of active values. Schedules met on the way that are
-// within all limits are offered to the search.
+// Searches for the least RAM, in bytes of active values, at the given deadline. Offers the schedules that it
+// finds to the search.
 class LeastRam {
  public:
   explicit LeastRam(Search& search) : search_(search), p_(search.problem()) {
@@ -47,7 +47,7 @@ class LeastRam {
     search_.offer(c);
   }
 
-  // A second opinion on an infeasible root relaxation: the same rows, with the budget as the objective.
+  // Confirms an infeasible root relaxation by solving the same rows with the budget as the objective.
   void raise_by_full_relaxation(const Stop& stop) {
     TightOptions options;
     options.objective = Objective::ram;
@@ -63,7 +63,7 @@ class LeastRam {
     return columns;
   }
 
-  // Minimizes the budget over the columns, `all` or some, with exact RAM rows for stages as they are needed.
+  // Minimizes the budget over the columns, `all` or some, with lazy exact RAM rows.
   void minimize(const Columns& columns, bool all, const Stop& stop) {
     TightOptions options;
     options.objective = Objective::ram;
@@ -90,7 +90,7 @@ class LeastRam {
     }
   }
 
-  // Returns whether a stage needs more RAM than the model says, and no exact rows were there for it yet.
+  // Adds exact rows for stages that need more RAM than the model promised. Returns whether any are new.
   bool add_exact_stages(const Candidate& candidate, double promised, TightOptions& options) const {
     bool added = false;
     for (int t = 0; t < p_.ops; ++t)
@@ -178,7 +178,7 @@ bool explain_no_answer(Search& search, Explanation& why, const std::function<voi
   const Problem& p = search.problem();
   const bool cancelled = search.stop().cancelled();
   const bool timed_out = search.remaining() <= 0;
-  // Three searches share the time; each has a moment even when it is up.
+  // Three searches share the time; each gets at least kMoment seconds, even if time is up.
   constexpr double kMoment = 0.1;
   const double share = seconds_for_reason(search.options()) / (timed_out ? 3 : 1);
   const Stop end = search.stop().at_least(3 * kMoment);

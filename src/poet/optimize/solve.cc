@@ -26,15 +26,15 @@
 namespace poet {
 namespace {
 
-// Effort of the first round, in units that need no clock; doubled from round to round.
+// Effort of the first round, in units independent of the clock; doubled from round to round.
 constexpr long kWork = 20'000;  // simplex iterations of one MIP
 
-// Restricts the MIP to decisions near the uses of values, those of the incumbent and `support`, a
-// relaxation's.
+// Solves the MIP restricted to decisions near the uses of values, the incumbent's, and `support`, those of a
+// relaxation.
 bool search_around_uses(Search& search, int width, const Decisions& support, std::set<int>& exact_stages,
                         long work) {
   Columns columns = just_in_time_columns(search.problem(), 1 + width, width);
-  if (search.problem().transfers_take_time()) {  // hiding a transfer may take an early start
+  if (search.problem().transfers_take_time()) {  // hiding a transfer may require an early start
     constexpr int kEarly = 4;
     merge(columns, just_in_time_columns(search.problem(), 0, width + kEarly).allowed);
   }
@@ -60,7 +60,7 @@ class FullModel {
   /// Returns whether the tree is closed or infeasible.
   [[nodiscard]] bool is_exhausted() const { return finished_; }
 
-  // Returns false if the model is too large or exhausted.
+  // Continues branch and cut. Returns false if the model is too large or exhausted.
   bool go_on(long work, std::set<int>& exact_stages) {
     if (finished_ || size_ > kMostFullColumns) return false;
     if (!root_) {
@@ -85,13 +85,14 @@ class FullModel {
   bool finished_ = false;
 };
 
-// Searches and bounds in rounds of doubling effort, each with every method, as methods stall on different
-// problems and help each other. Ends when the search is done or rounds bring no improvement. Once the best
-// staged schedule is proven, only the bound on every plan, by windows, and synchronous plans can improve.
+// Searches and bounds in rounds of doubling effort. Each round runs every method, as methods stall on
+// different problems and help each other. Ends when the search is done or rounds bring no improvement. Once
+// the best staged schedule is proven, only the bound on every plan, by windows, and synchronous plans can
+// improve.
 void improve(Search& search, Heuristics& heuristics) {
   constexpr long kSmallModel = 5'000;  // columns; solved outright
   constexpr int kFruitlessRounds = 3;
-  constexpr double kWorthARound = 0.1;  // of the open gap
+  constexpr double kWorthARound = 0.1;  // least improvement, relative to the open gap
   const Problem& p = search.problem();
   std::set<int> exact_stages;
   WindowSearch windows(search);
@@ -133,15 +134,14 @@ void improve(Search& search, Heuristics& heuristics) {
   }
 }
 
-// The bound without a constraint matrix: takes a moment; on large problems it is mostly the only one.
+// Computes the bound without a constraint matrix. It is quick, and on large problems usually the only one.
 void bound_by_gaps(Search& search) {
   constexpr int kRounds = 100;
   const bool large = is_large(search.problem());
-  const int patience = large ? 4 : 8;             // rounds in a row
-  const double least_rise = large ? 1e-3 : 1e-4;  // of the overhead that is proven
+  const int patience = large ? 4 : 8;             // consecutive rounds without a rise
+  const double least_rise = large ? 1e-3 : 1e-4;  // relative to the proven overhead
   const double part_of_time = search.options().aim == Aim::bound ? 1 : 0.5;
-  // The target of a step, relative to the best bound so far, if the best plan is farther; reduced when steps
-  // lower the bound.
+  // Limits the target of a step, relative to the best bound so far; reduced when steps lower the bound.
   constexpr double kFarther = 1;
   constexpr double kNearer = 0.7;
   const Problem& p = search.problem();
@@ -175,7 +175,7 @@ void run(Search& search) {
     solve_published(search);
     return;
   }
-  // If an answer is known, only part of the time goes to better ones.
+  // If an answer is known, only part of the time is spent on better ones.
   constexpr double kPartOfLarge = 0.4;
   const bool hurries = is_large(p) && search.options().known_joules;
   const Aim aim = search.options().aim;
@@ -225,7 +225,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
-  if (search.best_joules() == kInfinity && options.explain)  // which may find one
+  if (search.best_joules() == kInfinity && options.explain)  // this may find one
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
       Heuristics heuristics(other);
       improve(other, heuristics);

@@ -12,7 +12,7 @@
 namespace poet {
 namespace {
 
-/// A gap between uses of a value, from first to last position; unless it stays in RAM throughout, it is
+/// A gap between uses of a value, from first to last position. The bytes that are not kept throughout are
 /// transferred.
 struct TransferGap {
   std::size_t first = 0;
@@ -62,12 +62,12 @@ class Room {
   }
 
   std::size_t leaves_ = 1;
-  std::vector<std::int64_t> least_;  // of the node's range, what was taken from all of it included
-  std::vector<std::int64_t> taken_;  // from all of the node's range
+  std::vector<std::int64_t> least_;  // minimum of the node's range, less taken_
+  std::vector<std::int64_t> taken_;  // subtracted from all of the node's range
 };
 
-/// Returns the least bytes that are not kept, fractionally. Greedy by the earliest end: anything kept instead
-/// of that gap takes the same RAM to its end, and more after it.
+/// Returns the least bytes that cannot be kept (fractional relaxation). Greedy by earliest end is optimal:
+/// any other gap kept instead takes the same RAM up to that end, and more after it.
 Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& room) {
   std::stable_sort(gaps.begin(), gaps.end(),
                    [](const TransferGap& a, const TransferGap& b) { return a.last < b.last; });
@@ -85,7 +85,7 @@ Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& r
 
 TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   Instance instance = with_paged(any, {});
-  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may say less than bytes
+  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may state less RAM
     if (any.graph.values[v].paged)
       instance.costs.values[v].bytes = std::min(instance.costs.values[v].bytes, any.costs.values[v].bytes);
   const std::vector<ValueId> may_be_paged = pageable(instance);
@@ -95,7 +95,7 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   const IdVector<OpId, std::vector<ValueId>> overwritable = overwritable_operands(paged);
   const std::size_t ops = paged.graph.ops.size();
 
-  // Positions: the step's beginning, its ops, its end. Sizes are those of resident values, without padding.
+  // Positions are the step's beginning, its ops and its end. Sizes are without padding, like resident ones.
   const Bytes all = ram_budget - paged.costs.persistent;
   std::vector<std::int64_t> room(ops + 2, all.value());
   for (const OpId op : ids<OpId>(ops)) {
@@ -127,22 +127,22 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
 
 namespace {
 
-/// Returns a lower bound on the cost of transferring the bytes; `price`: of one transfer.
+/// Returns a lower bound on the cost of transferring the bytes. `price` returns the cost of one transfer.
 template <class Price>
 double least_price(const Instance& paged, const TransferBound& moved, const Price& price) {
-  double read = kInfinity;  // of a byte, as `written`
+  double read = kInfinity;  // least price per byte, like `written`
   double written = kInfinity;
   for (const ValueId v : ids<ValueId>(paged.graph.values.size())) {
     const ValueCost& cost = paged.costs.values[v];
     if (!paged.graph.values[v].paged || cost.bytes <= Bytes(0)) continue;
-    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no more than a byte costs
+    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no overestimate per byte
     read = std::min(read, price(cost.page_in) / bytes);
     written = std::min(written, price(cost.page_out) / bytes);
   }
   const auto of = [](Bytes bytes, double each) {
     return bytes > Bytes(0) ? static_cast<double>(bytes.value()) * each : 0;
   };
-  // Bytes that may be read or written count at the cheaper price.
+  // Bytes that may be either read or written count at the lower price.
   return read <= written ? of(moved.written, written) + of(moved.both - moved.written, read)
                          : of(moved.read, read) + of(moved.both - moved.read, written);
 }

@@ -37,8 +37,8 @@ class StudyPage {
  public:
   explicit StudyPage(StudyHead head) : head_(std::move(head)) {}
 
-  /// Adds a point: `row` is a JSON object with the columns of a results store (docs/formats.md). Rows with
-  /// the same `chart` share a chart.
+  /// Adds a point: `row` is a JSON object with the columns of a results store (docs/formats_sweep.md). Rows
+  /// with the same `chart` share a chart.
   void add(const std::string& row, const std::string& chart);
   /// Adds the plan of the row that was added last. Data shared by pictures of the same graph is stored once.
   void add_plan(const Picture& picture);

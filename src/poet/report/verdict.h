@@ -14,7 +14,7 @@ namespace poet {
 [[nodiscard]] std::string violated_rule(const LoadedPlan& loaded);
 [[nodiscard]] bool is_valid(const LoadedPlan& loaded);
 
-/// Returns the verdict with all figures as JSON; figures are null if invalid (docs/formats.md, "Result").
+/// Returns the verdict with all figures as JSON (docs/formats_result.md, "Verify"); null figures if invalid.
 [[nodiscard]] nlohmann::ordered_json verdict_json(const LoadedPlan& loaded);
 
 }  // namespace poet

@@ -6,7 +6,7 @@
 
 namespace poet {
 
-/// A row of `poet compare --json` (docs/formats.md, "Comparison"): null where a figure does not apply.
+/// A row of `poet compare --json` (docs/formats_result.md, "Compare"): null where a figure does not apply.
 [[nodiscard]] nlohmann::ordered_json to_json(const Method& method, const Judged& judged);
 
 }  // namespace poet

@@ -1,6 +1,6 @@
 #pragma once
 
-// The specification of a sweep, read from a file (docs/formats.md, "Sweep"): lists whose product is the
+// The specification of a sweep, read from a file (docs/formats_sweep.md): lists whose product is the
 // points.
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 #pragma once
 
-// Figures of a report by their names in JSON results (docs/formats.md), in the order in which those have
-// them.
+// Figures of a report by their names and in their order in JSON results (docs/formats_result.md).
 
 #include "poet/verify/replay.h"
 

@@ -16,17 +16,17 @@ namespace poet {
 
 namespace {
 
-/// Whether what its rule refuses may be a setting that the rule lacks. A view that does not fit is a mistake
-/// in the file.
+/// Returns whether a node that its rule rejects may become opaque: the rule may lack a setting, whereas a
+/// rejected view is an error in the file.
 bool may_become_opaque(const std::string& op_type) {
   const std::set<std::string> views = {"Reshape", "Flatten",   "Squeeze", "Unsqueeze",
                                        "Expand",  "Transpose", "Concat",  "Split"};
   return !views.contains(op_type);
 }
 
-/// Lowers a model, some of its nodes as opaque ops where that is allowed. Throws ControlKnown.
+/// Lowers a model; nodes that their rules reject become opaque if the options allow it. Throws ControlKnown.
 ImportedModel lowered(const onnx::Model& model, const ImportOptions& options) {
-  // Each round finds one more node that its rule cannot take. Operators without any rule need no round.
+  // Each round finds one more node that its rule rejects. Operators without a rule need no round.
   constexpr std::size_t kMostRounds = 64;
   onnx::OpaqueNodes opaque;
   for (;;) {
@@ -41,7 +41,7 @@ ImportedModel lowered(const onnx::Model& model, const ImportOptions& options) {
   }
 }
 
-/// Lowers a model from the beginning whenever it becomes known what an If or a Loop does.
+/// Lowers a model, and again from the beginning whenever the branch of an If or the count of a Loop is found.
 ImportedModel resolved(onnx::OpenedModel& opened, const ImportOptions& options) {
   constexpr std::size_t kMostControls = 4096;
   std::vector<onnx::ResolvedControl> controls;
@@ -83,7 +83,7 @@ ImportedModel import_onnx(const std::filesystem::path& file, const ImportOptions
     imported.forward.name = file.stem().string();
     return imported;
   } catch (const InputError& error) {
-    if (error.is_field()) throw;  // of the options
+    if (error.is_field()) throw;  // concerns the options
     throw InputError(file.string(), error.what());
   }
 }

@@ -110,7 +110,7 @@ Graph transformer(const ZooOptions& options) {
   GraphBuilder g("transformer");
   ValueId x = g.input("input", {size.batch, size.sequence, kBase.width});
   x = encoder_block(g, "encoder", x, kBase);
-  // A training step needs a loss: the least head that is a real task, kept apart by its name.
+  // A training step needs a loss: adds the smallest head of a real task, under names of its own.
   x = nn::select(g, "head.first_token", x, 0);
   x = nn::linear(g, "head.classifier", x, kClasses);
   cross_entropy_loss(g, x, size.batch);

@@ -117,7 +117,7 @@ Graph resnet18_cifar(const ZooOptions& options) {
   return head(g, x, 10, batch);
 }
 
-// What POET's reference implementation calls resnet18_cifar, wired as a residual network should be.
+// The network that POET's reference implementation calls resnet18_cifar, with corrected residual connections.
 Graph resnet14_cifar(const ZooOptions& options) {
   const std::int64_t batch = fixed_size_batch(options);
   GraphBuilder g("resnet14_cifar");

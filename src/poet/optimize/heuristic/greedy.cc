@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-enum class Variant { both, page_only, recompute_only, fast };  // fast: least time first, for tight deadlines
+enum class Variant { both, page_only, recompute_only, fast };  // fast: time first, for tight deadlines
 constexpr Variant kVariants[] = {Variant::both, Variant::page_only, Variant::recompute_only, Variant::fast};
 
 RepairOptions options_for(const Problem& p, Variant variant) {
@@ -32,8 +32,8 @@ bool within_limits(const IncrementalReplay& replay) {
 }
 
 bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
-  constexpr long kSteps = 50;    // between two looks at what was reached
-  constexpr int kPatience = 10;  // looks in a row without less overflow than ever
+  constexpr long kSteps = 50;    // between two checks of the overflow
+  constexpr int kPatience = 10;  // consecutive checks without a new lowest overflow
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int since = 0; since < kPatience && !stop(); ++since) {
     if (repair.make_fit(kInfinity, kSteps, stop)) {
@@ -50,7 +50,7 @@ bool make_fit(IncrementalReplay& replay, Repair& repair, const std::function<boo
   return false;
 }
 
-// Takes decisions back that are not needed after all, costliest first, or replaces them by cheaper ones.
+// Removes decisions that are not needed, costliest first, or replaces them by cheaper ones.
 void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool()>& stop) {
   const Problem& p = replay.problem();
   struct Decision {
@@ -97,7 +97,7 @@ void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool(
   }
 }
 
-// A candidate that fits RAM; it may break other limits.
+// Returns a candidate that fits RAM but may violate other limits, or nullopt if none is found.
 std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairOptions& options,
                                         std::uint64_t seed, const std::function<bool()>& stop) {
   Repair repair(replay, seed);
@@ -108,8 +108,7 @@ std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairO
   return complete(replay.problem(), replay.decisions());
 }
 
-// The best within the limits; and, while there is none, the one nearest to its deadline of those that fit
-// RAM.
+// Keeps the cheapest candidate within the limits and the fastest of those that violate one.
 class BestFound {
  public:
   explicit BestFound(const Problem& problem) : p_(problem) {}
@@ -129,7 +128,7 @@ class BestFound {
   const Problem& p_;
 };
 
-// Mends a schedule that breaks the deadline or the write limit.
+// Repairs a schedule that violates the deadline or the write limit, or returns nullopt.
 std::optional<Candidate> meet_limits(const Problem& p, const Candidate& start,
                                      const std::function<bool()>& stop) {
   LocalSearchOptions effort;
@@ -154,7 +153,7 @@ std::optional<Candidate> greedy(const Problem& problem, const std::function<bool
     if (!applies(problem, variant) || (variant == Variant::fast && best_found.best)) continue;
     attempt(options_for(problem, variant), kSeed);
   }
-  constexpr std::uint64_t kAttempts = 6;  // at random, where nothing fits
+  constexpr std::uint64_t kAttempts = 6;  // randomized, if nothing fits
   for (std::uint64_t i = 1; i <= kAttempts && !best_found.best && !best_found.nearest && !stop(); ++i) {
     RepairOptions options = options_for(problem, i % 2 == 0 ? Variant::fast : Variant::both);
     options.noise = 0.5 * static_cast<double>(i);
@@ -186,7 +185,7 @@ Candidate lean_schedule(const Problem& problem, const std::function<bool()>& sto
   for (int t = 0; t < problem.ops; ++t) floor = std::max(floor, working_set(problem, t));
   Problem p = problem;
   for (Variant variant : kVariants) {
-    // The least budget that the variant can meet, by bisection.
+    // Finds the least budget that the variant can meet, by bisection.
     std::int64_t low = floor;
     while (applies(problem, variant) && low < leanest.peak && !stop()) {
       p.budget = low + (leanest.peak - low) / 2;

@@ -8,8 +8,8 @@
 namespace poet {
 namespace {
 
-// Effort of the first round, in units that need no clock: seconds at most, as a change takes the longer the
-// more ops there are. Where nothing can be paged no other method finds as much.
+// Effort of the first round, in units independent of the clock. The time per change grows with the number of
+// ops; the limits keep a round within seconds. Without paging, no other method is as good, so it gets more.
 long changes_of_oscillation(const Problem& problem) {
   constexpr double kEffort = 2e10;  // changes x ops x ops
   const long ops = std::max(problem.ops, 1);
@@ -35,7 +35,7 @@ void Heuristics::begin() {
   search_.enter("strategic oscillation");
   constexpr long kFirst = 20'000;
   constexpr long kDoublings = 3;
-  constexpr long kPerOp = 1'000;  // what it takes grows with the graph
+  constexpr long kPerOp = 1'000;  // the effort needed grows with the graph
   const long first = std::min(400L * problem_.ops, kFirst);
   long left = std::max(first << kDoublings, kPerOp * problem_.ops);
   for (long changes = first; changes < left && !search_.has_incumbent() && !search_.must_stop();

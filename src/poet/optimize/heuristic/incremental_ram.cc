@@ -1,4 +1,4 @@
-// RAM of one stage of the incremental replay.
+// The RAM of one stage of the incremental replay.
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 namespace poet {
 namespace {
 
-// Of all but what stays throughout.
+// RAM of the values that enter or leave RAM during the stage.
 struct LocalRam {
   const Problem& p;
   std::int64_t ram = 0;
   std::int64_t peak = 0;
-  std::int64_t once = 0;  // bytes that operand and result of the next op share
+  std::int64_t once = 0;  // bytes shared by operand and result of the next op
 
   [[nodiscard]] std::int64_t bytes(int v) const { return p.bytes[static_cast<std::size_t>(v)]; }
   void enters(int v) { ram += bytes(v); }

@@ -1,5 +1,5 @@
 // The device timeline of the incremental replay (docs/formulation.md, section 1). A stage without transfers
-// that starts with the channel at rest cannot stall, so that only the others are walked.
+// that starts with an idle channel cannot stall, so only the other stages are walked.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ class IncrementalReplay::Timing {
     std::fill(r_.quiet_.begin(), r_.quiet_.end(), 0.0);
   }
 
-  // Per stage, where asked for, how long compute waits.
+  // Returns energy and makespan; appends the stall of each stage to `waits` if given.
   Total run(std::vector<double>* waits = nullptr) {
     for (int t = 0; t < p_.ops; ++t) {
       clock_.stalled = 0;
@@ -27,7 +27,7 @@ class IncrementalReplay::Timing {
     return {r_.joules_ + p_.idle_watts * makespan + p_.wake_joules * clock_.wakes, makespan};
   }
 
-  // What happens in a stage, as walk_stage() tells it.
+  // Events of a stage, called by walk_stage().
   void enters(int) {}
   void page_out(int v) { r_.quiet_[at(v)] = clock_.transfer(p_.out_seconds[at(v)]).end; }
   void page_in(int v) { r_.arrival_[at(v)] = r_.quiet_[at(v)] = clock_.transfer(p_.in_seconds[at(v)]).end; }

@@ -1,4 +1,4 @@
-// How the incremental replay follows edits through: useless decisions, retention, page-outs, RAM.
+// Propagates edits through the incremental replay: useless decisions, retention, page-outs, RAM.
 
 #include <algorithm>
 
@@ -24,7 +24,8 @@ void IncrementalReplay::update() {
   dirty_stages_.clear();
 }
 
-// Latest first: whether a supply is of use depends on later ones only.
+// Removes recomputations and page-ins whose result nobody reads. Latest first, since the use of one depends
+// on later ones only.
 void IncrementalReplay::drop_useless() {
   for (int v : dirty_values_) queue_supplies(v);
   while (!supplies_.empty()) {
@@ -85,7 +86,7 @@ int IncrementalReplay::last_event(int v, int stage) const {
   return std::max({read, last_below(runs_[at(p_.producer[at(v)])], stage), last_below(ins_[at(v)], stage)});
 }
 
-// Whether what comes into RAM in `stage` is read from there in a later stage, before it comes again.
+// Returns whether the copy of `v` supplied in `stage` is read in a later stage, before the next supply.
 bool IncrementalReplay::supplies_later(int v, int stage) const {
   const int need = next_need(v, stage);
   if (need >= p_.ops) return false;
@@ -137,14 +138,14 @@ void IncrementalReplay::find_retained(int v, std::vector<StageInterval>& kept) c
   }
 }
 
-// The rule of complete(), with its extended retention.
+// Returns the stage of v's page-out, or -1 if it has none, and extends `kept` for it, as complete() does.
 int IncrementalReplay::place_page_out(int v, std::vector<StageInterval>& kept) const {
   if (ins_[at(v)].empty()) return -1;
   const int earliest = p_.producer[at(v)] + 1;
   const int first_in = ins_[at(v)].front();
   int stage = -1;
   if (const int pinned = pinned_out_[at(v)]; pinned >= earliest && pinned < first_in) stage = pinned;
-  // Where it is retained at all, it is read, or stays: the transfer costs no RAM.
+  // In a stage that retains the value anyway the transfer takes no additional RAM.
   if (stage < 0) stage = !kept.empty() && kept.front().first < first_in ? kept.front().first : earliest;
 
   auto begin = kept.begin();
@@ -158,7 +159,7 @@ int IncrementalReplay::place_page_out(int v, std::vector<StageInterval>& kept) c
   return stage;
 }
 
-// Bytes that stay from the start of a stage to the start of the next.
+// Adds or subtracts the value's bytes in stages that retain it from start to start of the next.
 void IncrementalReplay::account(int v, const std::vector<StageInterval>& kept, int sign) {
   for (const StageInterval& s : kept) add_bytes(s.first, s.last - 1, sign * p_.bytes[at(v)]);
 }
@@ -185,7 +186,7 @@ Retention IncrementalReplay::retention(const std::vector<StageInterval>& kept, i
 
 bool IncrementalReplay::is_retained(int v, int stage) const { return retention(kept_[at(v)], stage).now; }
 
-// A stage's own replay changes when the value comes or goes in it, or something else happens to it there.
+// Marks the stages to replay: those in which the value's retention or page-out has changed.
 void IncrementalReplay::touch_changed_stages(int v, const std::vector<StageInterval>& before,
                                              int out_before) {
   const auto& after = kept_[at(v)];

@@ -9,13 +9,13 @@
 namespace poet {
 namespace {
 
-// Of the mean price of a decision.
+// Temperatures relative to the mean price of a decision.
 constexpr double kHottest = 0.3;
 constexpr double kColdest = 0.003;
 constexpr double kLeastNoise = 0.5;
 constexpr double kMostNoise = 4;
 constexpr double kPenalty = 1e4;
-constexpr long kMostRepairs = 24;  // steps to mend one change
+constexpr long kMostRepairs = 24;  // steps to repair one change
 
 class Annealing {
  public:
@@ -41,7 +41,7 @@ class Annealing {
       if (done >= evaluations || stop()) return;
       const double progress = static_cast<double>(done) / static_cast<double>(evaluations);
       temperature_ = mean * kHottest * std::pow(kColdest / kHottest, progress);
-      // Those that are left of the list may all be gone, and nothing would change any more.
+      // Listed decisions may have been removed since; without a new list, no change might be possible.
       if (changes_since_listing_ > decisions_.size() / 8 || vain_ > decisions_.size()) list_decisions();
       if (decisions_.empty()) return;
       step(stop);
@@ -91,7 +91,7 @@ class Annealing {
     return replay_.overflow() == 0 && replay_.bytes_written() <= p_.max_bytes_written && in_time();
   }
 
-  // Joules; what exceeds the deadline or the write limit weighs more than any saving.
+  // Returns joules, plus a penalty above any saving for exceeding the deadline or the write limit.
   [[nodiscard]] double score() const {
     const auto total = replay_.total();
     double score = total.joules;
@@ -102,7 +102,7 @@ class Annealing {
   }
 
   bool accept(double threshold) {
-    // Prices that keep repairs off a limit that they have run into.
+    // Raises the prices of repairs while a limit is exceeded, and lowers them otherwise.
     if (replay_.bytes_written() > p_.max_bytes_written) {
       double& price = repair_.options.joules_per_byte_written;
       price = 1.1 * price + unit_of_write_price();
@@ -160,7 +160,7 @@ class Annealing {
     return true;
   }
 
-  // Decisions that lie next to each other in time, or are about the same value.
+  // Removes several decisions that are close in time or concern the same value.
   bool take_back_several() {
     const std::size_t first = at(repair_.below(static_cast<int>(decisions_.size())));
     bool changed = take_back(decisions_[first]);
@@ -194,8 +194,7 @@ class Annealing {
     return true;
   }
 
-  // Another stage for a recomputation, so that it serves an earlier or a later read; for a page-in, an
-  // earlier or later one.
+  // Moves a recomputation or a page-in to an earlier or a later stage.
   bool shift(const ListedDecision& d) {
     if (!remove(d)) return false;
     const int by = 1 + repair_.below(repair_.uniform() < 0.5 ? 2 : 12);
@@ -213,13 +212,13 @@ class Annealing {
   Repair repair_;
   double score_ = 0;
   double best_score_ = 0;  // of the marked decisions
-  bool improved_ = false;  // marked since the start
-  bool feasible_ = false;  // and will remain so
+  bool improved_ = false;  // whether decisions have been marked since the start
+  bool feasible_ = false;  // once true, only feasible decisions are accepted
   double temperature_ = 0;
   double unit_of_time_price_ = 0;
-  std::vector<ListedDecision> decisions_;  // some may be gone by now
+  std::vector<ListedDecision> decisions_;  // some may have been removed since
   std::size_t changes_since_listing_ = 0;
-  std::size_t vain_ = 0;  // that were none, since then
+  std::size_t vain_ = 0;  // attempts without a change since the listing
 };
 
 }  // namespace

@@ -13,12 +13,12 @@
 namespace poet {
 namespace {
 
-// Temperatures, of the mean energy of an op.
+// Temperatures relative to the mean energy of an op.
 constexpr double kHottestOfOp = 0.5;
 constexpr double kColdestOfOp = 0.005;
 constexpr double kMoreNoise = 3;
 constexpr double kSomeNoise = 0.2;
-constexpr double kLimitPenalty = 100;  // of the baseline, for a limit that is exceeded by itself
+constexpr double kLimitPenalty = 100;  // in baselines, for exceeding a limit by 100%
 constexpr int kStale = 10;             // changes until the decisions are listed again
 
 double mean_joules(const Problem& p) {
@@ -53,7 +53,7 @@ class Oscillation::Walk {
   }
 
   bool run(long changes, const std::function<bool()>& stop) {
-    const int period = std::max(50, p_.ops / 4);  // of prices
+    const int period = std::max(50, p_.ops / 4);  // changes between updates of the prices
     const double before = best_joules_;
     list_decisions();
     score_ = score();
@@ -141,7 +141,7 @@ class Oscillation::Walk {
     return d.recompute ? replay_.remove_recompute(d.id, d.stage) : replay_.remove_page_in(d.id, d.stage);
   }
 
-  // Mostly one that overflows, by how much it does.
+  // Returns a random stage, mostly one that overflows, with a probability proportional to its overflow.
   int stage_to_relieve() {
     if (replay_.overflow() > 0 && uniform() < 0.8) {
       auto left = static_cast<std::int64_t>(uniform() * static_cast<double>(replay_.overflow()));
@@ -155,7 +155,7 @@ class Oscillation::Walk {
     return p_.ops > 1 ? 1 + below(p_.ops - 1) : 0;
   }
 
-  // A value that stays in RAM across the stage unused comes back when it is wanted.
+  // Evicts a value that is retained across the stage without use, and restores it for its next use.
   bool take_from_ram(int stage) {
     constexpr int kTries = 30;
     for (int i = 0; i < kTries; ++i) {
@@ -175,7 +175,7 @@ class Oscillation::Walk {
     return false;
   }
 
-  // One decision, or some that lie near each other in time.
+  // Removes one decision, or several that are close in time.
   bool take_back() {
     constexpr int kMost = 4;
     constexpr int kReach = 10;
@@ -208,7 +208,7 @@ class Oscillation::Walk {
     if (!remove(d)) return false;
     const int by = 1 + below(uniform() < 0.5 ? kNear : kFar);
     const int stage = uniform() < 0.7 ? d.stage - by : d.stage + by;
-    if (stage <= 0 || stage >= p_.ops) return true;  // taken back
+    if (stage <= 0 || stage >= p_.ops) return true;  // removed only
     if (!d.recompute) {
       replay_.add_page_in(d.id, stage);
     } else if (stage > d.id && stage <= p_.recompute_until[at(d.id)]) {
@@ -222,13 +222,13 @@ class Oscillation::Walk {
   OverflowPrices prices_;
   PricedSupply supply_;
   std::mt19937_64 random_;
-  double mean_;  // joules of an op
+  double mean_;  // energy of an op in joules
   double noise_ = 0;
   double temperature_ = 0;
   double score_ = 0;
   double best_joules_ = kInfinity;
   Decisions best_;
-  std::vector<ListedDecision> decisions_;  // some may be gone by now
+  std::vector<ListedDecision> decisions_;  // some may have been removed since
   int changes_since_listing_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace poet {
 namespace {
 
 constexpr int kStagesAtOnce = 16;
-constexpr double kFirst = 0.1;  // of the mean energy that a byte of values has cost
+constexpr double kFirst = 0.1;  // relative to the mean energy per byte of values
 constexpr double kLeast = 1e-3;
 constexpr double kRise = 1.05;
 constexpr double kFall = 0.98;
@@ -45,7 +45,7 @@ double OverflowPrices::of_keeping(int v, int stage) const {
   return joules;
 }
 
-// Two sums at a time: half of the time of all searches is spent here.
+// Two independent sums for instruction-level parallelism: searches spend half of their time here.
 double OverflowPrices::of_keeping(double bytes, int first, int end) const {
   const auto at_stage = [&](int t) { return price_[at(t)] * std::clamp(over_[at(t)] + bytes, 0.0, bytes); };
   double even = 0;

@@ -9,7 +9,7 @@
 namespace poet {
 namespace {
 
-/// The problem without recomputation; whether there was any to leave out.
+/// Removes recomputation from the problem. Returns whether the problem had any.
 bool leave_out_recomputation(Problem& p) {
   bool any = false;
   for (int op = 0; op < p.ops; ++op) {

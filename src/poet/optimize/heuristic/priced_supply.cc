@@ -8,7 +8,7 @@
 namespace poet {
 namespace {
 
-constexpr int kSupplyDepth = 60;  // of chains of recomputation
+constexpr int kSupplyDepth = 60;  // maximum length of a chain of recomputations
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void PricedSupply::take_back_to(std::size_t decisions) {
   }
 }
 
-// Not looked into further once it exceeds `most`.
+// Returns the price of recomputing `op` in `stage`; stops early once it exceeds `most`.
 double PricedSupply::price_of_op(int op, int stage, double most, int depth) {
   double price = price_alone(op);
   for (int u : p_.reads[at(op)]) {
@@ -71,7 +71,7 @@ double PricedSupply::price_of_op(int op, int stage, double most, int depth) {
 }
 
 double PricedSupply::price_of_value(int v, int stage, double most, int depth) {
-  if (means_[at(v)] != Means::undecided) return 0;  // another one needs it as well
+  if (means_[at(v)] != Means::undecided) return 0;  // already decided for another reader
   Means best = Means::keep;
   double least = prices_.of_keeping(v, stage);
   if (least > 0 && can_page(v, stage)) {

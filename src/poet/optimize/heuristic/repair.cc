@@ -8,8 +8,8 @@
 namespace poet {
 namespace {
 
-constexpr int kDepth = 60;         // of chains of recomputation
-constexpr double kHopeless = 1e3;  // what must be kept all the same is no gain
+constexpr int kDepth = 60;         // maximum length of a chain of recomputations
+constexpr double kHopeless = 1e3;  // penalty factor if an operand can only be kept: no RAM is gained
 constexpr int kBlock = 64;
 constexpr double kNever = kInfinity;
 
@@ -41,7 +41,7 @@ bool Repair::make_fit(double most_joules, long most_steps, const std::function<b
   return r_.least_joules() <= most_joules;
 }
 
-// Changes, cheapest first, until the stage should fit.
+// Applies changes, cheapest per byte first, to reduce the stage's overflow. Returns false if there are none.
 bool Repair::relieve(int stage) {
   const auto& peak = r_.stage_peak();
   for (std::size_t s = 0; s < peak.size(); ++s) overflowing_[s + 1] = overflowing_[s] + (peak[s] > p_.budget);
@@ -59,7 +59,7 @@ bool Repair::relieve(int stage) {
   };
   std::make_heap(changes_.begin(), changes_.end(), costlier);
   if (changes_.front().price == kNever) return false;
-  // One at a time where few are needed; where the overflow is large, several before looking again.
+  // Frees a quarter of the overflow before the next evaluation: several changes if the overflow is large.
   std::int64_t excess = (peak[at(stage)] - p_.budget) / 4;
   std::vector<int> taken;
   while (!changes_.empty()) {
@@ -77,8 +77,8 @@ bool Repair::relieve(int stage) {
   return true;
 }
 
-// What stays in RAM across the stage without being used in it; or, `overwritable`, what is used there by an
-// op that could write its result over it.
+// Collects evictions of values retained across the stage without use; if `overwritable`, of operands that an
+// op of the stage could overwrite with its result.
 void Repair::collect_kept(int stage, bool overwritable, std::vector<Change>& changes) {
   for (int v = 0; v < p_.values; ++v) {
     if (!p_.active[at(v)] || p_.producer[at(v)] >= stage) continue;
@@ -103,7 +103,7 @@ void Repair::collect_kept(int stage, bool overwritable, std::vector<Change>& cha
   }
 }
 
-// What the stage recomputes and pages in may be what overflows.
+// Collects alternatives to the stage's own recomputations and page-ins.
 void Repair::collect_local(int stage, std::vector<Change>& changes) {
   for (int op : r_.recomputed_in(stage)) {
     for (int v : p_.writes[at(op)]) {
@@ -156,7 +156,8 @@ void Repair::take(const Change& change) {
   }
 }
 
-// By the result of an op of the stage that finds all such operands kept.
+// Returns whether evicting `v` lets an op of the stage write its result over it: all overwritable operands of
+// the op are kept now.
 bool Repair::can_be_overwritten(int v, int stage) const {
   const auto by = [&](int op) {
     const std::vector<int>& operands = p_.overwritable[at(op)];
@@ -190,7 +191,8 @@ void Repair::find_highest() {
   }
 }
 
-// Latest first: the way is usually barred near the stage that the value is wanted in.
+// Returns whether no stage in [first, last] has a peak above `most`. Latest first: overflow is most likely
+// near the stage that needs the value.
 bool Repair::stays_below(int first, int last, std::int64_t most) const {
   const auto& peak = r_.stage_peak();
   for (int t = last; t >= first;) {
@@ -205,7 +207,7 @@ bool Repair::stays_below(int first, int last, std::int64_t most) const {
   return true;
 }
 
-// Whether it can simply stay from when it was last in RAM.
+// Returns whether the value fits if it is retained from its last event until `stage`.
 bool Repair::fits_until(int v, int stage) const {
   const int first = r_.last_event(v, stage) + 1;
   const std::int64_t most = p_.budget - p_.bytes[at(v)];
@@ -264,7 +266,7 @@ void Repair::bring(int v, int stage, int depth) {
     ++plan_;
     recomputed = price_of_recomputing(op, stage, depth);
   }
-  if (paged == kNever && recomputed == kNever) return;  // kept, whether it fits or not
+  if (paged == kNever && recomputed == kNever) return;  // retained even if it does not fit
   if (recomputed <= paged) {
     recompute_with_operands(op, stage, depth);
   } else {

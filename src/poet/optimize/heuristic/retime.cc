@@ -8,7 +8,7 @@
 namespace poet {
 namespace {
 
-constexpr int kReach = 12;  // stages that a transfer may move in one step
+constexpr int kReach = 12;  // most stages by which a transfer moves in one step
 constexpr long kMostTrials = 20'000;
 
 class Retiming {
@@ -29,7 +29,7 @@ class Retiming {
  private:
   [[nodiscard]] bool over() const { return trials_ >= kMostTrials || stop_(); }
 
-  // Late beyond the deadline is worse than any energy; then energy.
+  // Compares by time beyond the deadline, then by energy.
   [[nodiscard]] bool better(const IncrementalReplay::Total& a, const IncrementalReplay::Total& b) const {
     const double late_a = std::max(0.0, a.seconds - p_.deadline);
     const double late_b = std::max(0.0, b.seconds - p_.deadline);
@@ -52,8 +52,8 @@ class Retiming {
     return false;
   }
 
-  // Moving a transfer helps where compute waits soon after it; or saves a wake-up. Whether one does is
-  // counted over the stages that a transfer issued in one can reach.
+  // Computes prefix sums of stages in which compute stalls. Moving a transfer pays if there is a stall within
+  // its reach, or if it saves a wake-up.
   void find_waits() {
     waits_.assign(1, 0);
     for (double wait : replay_.waits()) waits_.push_back(waits_.back() + (wait > 0 ? 1 : 0));

@@ -10,7 +10,7 @@
 namespace poet {
 namespace {
 
-constexpr int kWorkspace = -1;  // in the place of a value
+constexpr int kWorkspace = -1;  // used in place of a value's id
 
 std::int64_t largest_value(const Problem& p) {
   std::int64_t largest = 0;
@@ -19,10 +19,10 @@ std::int64_t largest_value(const Problem& p) {
   return largest;
 }
 
-/// A page-out, and the number of steps before the one that completes its value.
+/// The number of steps up to the completion of a value, and the value to page out.
 using PageOut = std::pair<std::size_t, int>;
 
-/// Inserts each page-out right after the step that completes its value.
+/// Inserts each page-out directly after the step that completes its value.
 void place_page_outs(std::vector<PageOut> page_outs, std::vector<Step>& steps) {
   std::sort(page_outs.begin(), page_outs.end());
   std::vector<Step> all;
@@ -124,7 +124,8 @@ class StreamingPass {
     if (arena_) arena_->remove(v);
   }
 
-  // Room for the value; for workspace (kWorkspace).
+  // Makes room for the value or workspace (kWorkspace) by evictions, and assigns an address if there is an
+  // arena. Returns false if it does not fit.
   bool take(int v, std::int64_t bytes) {
     if (!arena_) return make_room(bytes);
     if (bytes == 0) return true;
@@ -143,7 +144,7 @@ class StreamingPass {
 
   double loss(int v) { return std::max(0.0, recent_rank(v)) * static_cast<double>(p_.bytes[at(v)]); }
 
-  // The operand over which the op writes its first result: nothing needs it afterwards; -1: none.
+  // Returns the operand that the op overwrites with its first result, as nothing needs it afterwards, or -1.
   [[nodiscard]] int dying() const {
     if (p_.overwritable[at(t_)].empty() || here(p_.first_result[at(t_)])) return -1;
     for (const int u : p_.overwritable[at(t_)]) {
@@ -153,7 +154,7 @@ class StreamingPass {
     return -1;
   }
 
-  // Operands are in RAM and pinned. `overwritten`: one of them, or -1.
+  // Runs the op, whose operands are in RAM and pinned. `overwritten`: one of them, or -1.
   bool compute(int op, int overwritten) {
     const auto& results = p_.writes[at(op)];
     for (const int v : results) pin(v);
@@ -239,7 +240,8 @@ class StreamingPass {
     return true;
   }
 
-  // `beside`: bytes needed meanwhile that are not in RAM or not pinned yet, `v` included.
+  // Returns the price of recomputing `v`, or infinity if that is impossible. `beside`: bytes needed at the
+  // same time that are not in RAM or not pinned yet, `v` included.
   [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const {
     const int op = p_.producer[at(v)];
     if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
@@ -284,7 +286,7 @@ class StreamingPass {
     return std::min(paging, recomputation_[g]);
   }
 
-  // With many values, ranks are cached: they change slowly between uses.
+  // Returns the rank, cached for some evictions if there are many values, since it changes slowly.
   double recent_rank(int v) {
     constexpr std::size_t kMany = 64;
     Recent& recent = recent_[at(v)];
@@ -294,7 +296,7 @@ class StreamingPass {
     return recent.rank;
   }
 
-  // Evicts the values of lowest rank, then keeps those that need not go.
+  // Selects the values of lowest rank, then evicts those of them that are necessary.
   bool make_room(std::int64_t more) {
     if (ram_ + more <= p_.budget) return true;
     ++evictions_;
@@ -379,15 +381,15 @@ class StreamingPass {
   std::vector<double> rent_;                 // prefix sums
   int t_ = 0;
   std::int64_t ram_ = 0;
-  std::int64_t pinned_ = 0;  // bytes of what is in RAM and pinned
+  std::int64_t pinned_ = 0;  // bytes of values in RAM that are pinned
   std::vector<int> present_;
-  std::vector<int> slot_;    // in present_; -1: not in RAM
-  std::vector<int> pins_;    // operands and results of what is computed
+  std::vector<int> slot_;    // index in present_; -1: not in RAM
+  std::vector<int> pins_;    // number of active computations with the value as operand or result
   std::vector<int> cursor_;  // uses so far
   std::vector<char> stored_;
   std::vector<char> wanted_stored_;       // needed for a later recomputation
-  std::vector<std::size_t> complete_at_;  // steps before
-  std::vector<std::size_t> sent_at_;      // where its page-out goes
+  std::vector<std::size_t> complete_at_;  // number of steps when the value entered RAM
+  std::vector<std::size_t> sent_at_;      // position of its page-out
   std::vector<PageOut> page_outs_;
   std::vector<Ranked> ranked_, taken_;
   struct Recent {

@@ -7,7 +7,7 @@
 namespace poet {
 namespace {
 
-// A sliding window of adjacent blocks and the sum of their losses. As losses may be infinite, sums are not
+// A sliding window of adjacent blocks and the sum of their losses. Losses may be infinite, so sums are never
 // subtracted: suffix sums cover the blocks of the last rebuild, a running sum the later ones.
 struct Neighbours {
   std::vector<double> losses;  // of all blocks
@@ -27,8 +27,8 @@ struct Neighbours {
 
  private:
   std::size_t first_ = 0;
-  std::size_t summed_ = 0;    // up to there from_ is
-  std::vector<double> from_;  // each to summed_
+  std::size_t summed_ = 0;    // end of the blocks that from_ covers
+  std::vector<double> from_;  // sum of losses from each block to summed_
   double added_ = 0;
 };
 
@@ -68,7 +68,7 @@ void StreamingArena::replace(int from, int to) {
 
 std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
                                                            const std::function<double(int)>& loss) const {
-  constexpr double kRounding = 1e-9;  // no loss is less by that alone
+  constexpr double kRounding = 1e-9;  // smaller differences are rounding errors
   const std::int64_t size = rounded(bytes);
   Neighbours neighbours;
   for (const Block& block : blocks_) neighbours.losses.push_back(loss(block.id));
@@ -77,7 +77,7 @@ std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
   std::size_t best_last = 0;
   for (std::size_t first = 0; first < blocks_.size(); ++first) {
     const std::int64_t begin = first == 0 ? 0 : blocks_[first - 1].end;
-    // The further on the first begins, the further on the last ends.
+    // Two pointers: the last block never moves backwards as the first moves forwards.
     neighbours.drop_before(first);
     while (neighbours.last < blocks_.size() &&
            (neighbours.last == first || hole_end(neighbours.last) - begin_in_hole(begin, bytes) < size))

@@ -8,7 +8,7 @@
 namespace poet {
 namespace {
 
-// Predicts what recomputing costs at the end of each gap.
+// Predicts the price of recomputing a value at the end of each gap.
 class Foresight {
  public:
   Foresight(const Problem& p, const Gaps& gaps, const Stream* before) : p_(p), gaps_(gaps), before_(before) {}
@@ -31,7 +31,7 @@ class Foresight {
     return bytes;
   }
 
-  // `room_`: RAM beside the operands of the op that needs `v`.
+  // Returns the price, or infinity. `room_`: RAM left by the operands of the op that needs `v`.
   double recomputing(int v, int stage, int depth) {
     const int op = p_.producer[at(v)];
     if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])

@@ -14,7 +14,7 @@ constexpr int kRules = 6;  // rounds before the first packing
 
 bool is_modelled(const Problem& p, const Gap& gap) { return gap.to < p.ops && gap.to > gap.from + 1; }
 
-// The size in which most of the bytes are.
+// Returns the size of values that accounts for most bytes read.
 std::int64_t usual_size(const Problem& p) {
   std::map<std::int64_t, double> bytes;
   for (int v = 0; v < p.values; ++v)
@@ -56,7 +56,7 @@ bool StreamingSearch::improve(const std::function<bool()>& stop) {
   return round < kRules ? by_rule(round, stop) : by_packing(round - kRules, stop);
 }
 
-// Each that recomputes learns from the best before.
+// Runs a pass by the round's rule; a pass that recomputes uses the best earlier pass for its prices.
 bool StreamingSearch::by_rule(int round, const std::function<bool()>& stop) {
   struct Rule {
     bool by_distance;
@@ -77,11 +77,11 @@ bool StreamingSearch::by_rule(int round, const std::function<bool()>& stop) {
   };
   const std::optional<Stream> before = best_;
   if (pass(kOrder[at(round)], before ? &*before : nullptr)) return true;
-  return round == 0 && pass(kSafe, nullptr);  // there should be one after the first round
+  return round == 0 && pass(kSafe, nullptr);  // so that the first round finds a plan
 }
 
 bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
-  constexpr int kQuietRounds = 4;  // before prices are varied at random
+  constexpr int kQuietRounds = 4;  // rounds before prices are randomized
   constexpr double kNoise = 0.03;
   const bool noisy = round >= kQuietRounds;
   const auto factor = [&] {
@@ -115,12 +115,13 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
   std::optional<Stream> before = last_;
   const Stream* const known = before ? &*before : nullptr;
   bool better = consider(streaming_.run(guide, known, stop), caution_);
-  guide.kept.clear();  // by rent alone
+  guide.kept.clear();  // use the rent only
   if (!stop()) better = consider(streaming_.run(guide, known, stop), caution_) || better;
   return better;
 }
 
-// What ops leave to others; in whole parts there are no fractions of values to be lost.
+// Returns the RAM that each op leaves to other values; `in_whole_parts`: rounded down to multiples of part_,
+// which avoids fractions of values.
 std::vector<std::int64_t> StreamingSearch::capacity(bool in_whole_parts) const {
   std::vector<std::int64_t> capacity;
   for (int t = 0; t < p_.ops; ++t) {
@@ -130,7 +131,7 @@ std::vector<std::int64_t> StreamingSearch::capacity(bool in_whole_parts) const {
   return capacity;
 }
 
-// A page-out is paid once: mostly by the gaps that want it most.
+// Shifts the shares of a value's page-out towards the gaps that gain most by paging.
 void StreamingSearch::split_page_outs(const std::vector<double>& rent,
                                       const std::vector<double>& recomputation) {
   std::vector<double> sum{0};

@@ -7,11 +7,11 @@
 namespace poet {
 namespace {
 
-// Beyond this many columns a restricted model of a graph of 10,000 ops takes gigabytes and a minute for its
-// root alone (every stage's RAM row has what may be kept across it); windows and local search do better.
+// Beyond this many columns, a restricted model of a graph of 10,000 ops takes gigabytes, and a minute for its
+// root alone (every stage's RAM row has all values retainable across it). Windows and local search do better.
 constexpr long kMostRestrictedColumns = 30'000;
 
-// An iteration on a large model takes longer: it counts for several.
+// An iteration on a larger model takes longer and counts for several.
 constexpr std::size_t kEntriesOfLightModel = 50'000;
 constexpr long kLeastWork = 1'000;
 
@@ -23,7 +23,7 @@ double to_objective(const Problem& p, const TightModel& tight, double joules) {
   return (joules - p.baseline_joules) * tight.scale;
 }
 
-// Stops when the search has found what was asked for, is out of time, or is cancelled.
+// Returns options that stop at the requested gap, when time is up, or when cancelled.
 MipOptions mip_options(const Search& search, const TightModel& tight, long work) {
   MipOptions options;
   options.time_limit_seconds = search.remaining();
@@ -37,7 +37,7 @@ MipOptions mip_options(const Search& search, const TightModel& tight, long work)
     const double joules = to_joules(p, tight, objective);
     search.report();
     if (search.must_stop()) return false;
-    // Good enough against the global bound: no need to finish this tree.
+    // Stops if the incumbent is close enough to the global bound, even if this tree is not finished.
     return joules == kInfinity ||
            !(joules - search.staged_bound() < 0.5 * search.options().gap * (joules - p.baseline_joules));
   };
@@ -78,9 +78,8 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
   if (estimated_columns(p, columns) > kMostRestrictedColumns) return false;
   bool improved = false;
   TightOptions options = tight_options(search, exact_stages);
-  // Where waiting costs energy or the deadline, plan as if every stage waited for its own transfers: hiding
-  // them inside the stage is then worth something. The relaxed timing, which hides all, is the second try
-  // when that has no schedule.
+  // If stalls cost energy or time, assume that every stage waits for its own transfers, so that hiding them
+  // inside the stage is rewarded. If that is infeasible, try the relaxed timing, which hides all transfers.
   if (p.waiting_costs()) options.timing = rows::TransferTiming::conservative;
   while (!search.done() && work > 0) {
     options.exact_stages = exact_stages;
@@ -107,8 +106,8 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
   while (!search.done() && work > 0) {
     TightModel tight = build_tight(p, full, tight_options(search, exact_stages));
     MipOptions options = mip_options(search, tight, work);
-    // What is left to show is that nothing beats the incumbent by more than the gap that was asked for: all
-    // else may be cut off.
+    // It remains to prove that no solution beats the incumbent by more than the requested gap: cut off all
+    // others.
     const double best =
         search.has_incumbent() ? to_objective(p, tight, search.incumbent().joules) : kInfinity;
     const double target = best * (1 - 0.95 * search.options().gap);
@@ -122,7 +121,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     const MipResult mip = solve_mip(tight.model, options);
     search.nodes += mip.nodes;
     work -= mip.work;
-    // With nothing cut off an incumbent itself is a point of the model: "infeasible" is then noise.
+    // Without a cutoff, the incumbent is a solution of the model, and "infeasible" is numerical noise.
     const bool nothing_below =
         mip.x.empty() && mip.status == MipStatus::infeasible && (cut_off || fixed || !search.has_incumbent());
     const double bound =
@@ -132,7 +131,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));
     const bool improved = search.offer(candidate);
     const bool more_exact = add_overflowing_stages(p, candidate, exact_stages);
-    // Without either, the same model would give the same answer.
+    // Without a new cutoff or exact rows, the same model would give the same answer.
     if (!(improved && cut_off) && !more_exact) return mip.status == MipStatus::optimal;
   }
   return false;

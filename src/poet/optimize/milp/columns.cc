@@ -14,8 +14,8 @@ void sort_unique(Sets& sets) {
   }
 }
 
-// A page-in needs a stage before it in which the value left (and a stage before that in which it was made),
-// and a stage after it that reads.
+// A page-in needs an earlier stage with the page-out (and a stage before that which computes the value), and
+// a later stage that reads the value.
 bool can_page_in(const Problem& p, int v, int stage) {
   const auto i = static_cast<std::size_t>(v);
   return p.paging && p.active[i] && stage >= p.producer[i] + 2 && stage + 1 <= p.horizon[i];
@@ -96,7 +96,7 @@ long estimated_columns(const Problem& p, const Columns& c) {
   long sum = 0;
   for (int t = 0; t < p.ops; ++t) {
     const auto i = static_cast<std::size_t>(t);
-    // A decision is a column and splits the retention of what it touches.
+    // A decision is a column, and splits the retention segments of the values that it affects.
     long recompute = 0;
     for (int op : c.allowed.recompute[i])
       recompute += 2 + static_cast<long>(p.reads[static_cast<std::size_t>(op)].size());
@@ -117,7 +117,7 @@ long estimated_full_columns(const Problem& p, bool page_out_anytime) {
   for (int v = 0; v < p.values; ++v) {
     const auto i = static_cast<std::size_t>(v);
     if (!p.paging || !p.active[i]) continue;
-    const long stages = std::max(0, p.horizon[i] - p.producer[i] - 2);  // can_page_in(), can_page_out()
+    const long stages = std::max(0, p.horizon[i] - p.producer[i] - 2);  // as can_page_in(), can_page_out()
     sum += (page_out_anytime ? 3 : 5) * stages;
   }
   return sum;

@@ -6,13 +6,13 @@
 namespace poet {
 namespace {
 
-constexpr int kParts = 3;        // a neighbourhood frees about this share of the decisions
-constexpr int kMostOps = 500;    // but those of this many ops at most
+constexpr int kParts = 3;        // a neighbourhood frees about one third of the decisions
+constexpr int kMostOps = 500;    // upper limit on the ops of a neighbourhood
 constexpr int kMostWindows = 8;  // tried in one call
 
 using Sets = std::vector<std::vector<int>>;
 
-// The decisions of every stage in [first, last].
+// Returns the decisions of the stages in [first, last].
 Decisions within_window(const Problem& p, const Decisions& all, int first, int last) {
   Decisions some = no_decisions(p);
   for (int t = std::max(0, first); t <= std::min(p.ops - 1, last); ++t) {
@@ -24,7 +24,7 @@ Decisions within_window(const Problem& p, const Decisions& all, int first, int l
   return some;
 }
 
-// The decisions about a random one in `parts` of the ops and of the values that they make.
+// Returns the decisions about a random sample of the ops, one in `parts`, and about their results.
 Decisions about_sample(const Problem& p, const Decisions& all, unsigned parts, std::mt19937& random) {
   std::vector<char> chosen_op(static_cast<std::size_t>(p.ops), 0);
   for (auto& chosen : chosen_op) chosen = random() % parts == 0;

@@ -98,7 +98,7 @@ class PublishedModel {
     }
   }
 
-  // Checkmate's U and Free, of stage t.
+  // Adds Checkmate's U and Free rows of stage t.
   void add_memory_rows(int t) {
     const auto s = at(t);
     const double unit = static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
@@ -169,8 +169,8 @@ void solve_published(Search& search) {
   search.used_solver = true;
   search.nodes += mip.nodes;
   if (!mip.x.empty()) search.offer(complete(p, published.decisions(mip.x)));
-  // The model never frees a retained value that its stage does not use: its bound is one on the schedules
-  // that it describes, and the exact replay may find less energy than that.
+  // The model never frees a retained value that its stage does not use. Its bound covers only the schedules
+  // that it describes, and the exact replay may find less energy.
   const double bound = p.baseline_joules + mip.bound / scale;
   search.raise_staged_bound(search.has_incumbent() ? std::min(bound, search.incumbent().joules) : bound);
 }

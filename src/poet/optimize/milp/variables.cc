@@ -9,9 +9,9 @@ using StageColumn = Variables::StageColumn;
 
 bool by_stage(const StageColumn& a, int stage) { return a.first < stage; }
 
-// First stages of v's retention segments. Between two stages a value's retention can change only if something
-// can happen to the value in the earlier one: a read, a computation, a transfer. Otherwise S[t] = S[t+1] in
-// some optimum, and one column serves both.
+// Returns the first stages of v's retention segments. A value's retention can change between two stages only
+// if the earlier one may read, compute or transfer it. Otherwise S[t] = S[t+1] in some optimum, and one
+// column serves both.
 std::vector<int> segment_starts(const Problem& p, const Variables& vars, int v, int last,
                                 bool page_out_anytime) {
   const auto i = static_cast<std::size_t>(v);
@@ -22,7 +22,7 @@ std::vector<int> segment_starts(const Problem& p, const Variables& vars, int v, 
   for (const auto& [t, column] : vars.page_outs(v)) starts.push_back(t + 1);
   for (const auto& [t, column] : vars.recomputes(p.producer[i])) {
     starts.push_back(t + 1);
-    if (page_out_anytime) starts.push_back(t + 2);  // it may leave for storage in the stage after
+    if (page_out_anytime) starts.push_back(t + 2);  // it may be paged out in the next stage
   }
   if (page_out_anytime) starts.push_back(first + 1);
   std::sort(starts.begin(), starts.end());

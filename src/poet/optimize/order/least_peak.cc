@@ -16,13 +16,13 @@ namespace {
 // The price per op of a byte beyond the share, relative to a byte of the peak. Many moves leave the peak
 // unchanged; this rewards those that lower the plateaus around it.
 constexpr double kPriceBeyond = 3;
-// Temperatures at which coolings begin, and end, of the RAM to begin with. Later ones are to get away from
-// where the first one ended.
+// Initial and final temperatures of the coolings, relative to the initial RAM. Later coolings leave the local
+// minimum of the first one.
 constexpr std::array kHottestOfRam = {0.003, 0.01, 0.001, 0.03};
 constexpr double kColdestOfRam = 0.00003;
-constexpr long kPerCooling = 250;   // moves per op are enough for one
-constexpr int kLongestMove = 4;     // of ops that move together
-constexpr int kNearPositions = 16;  // positions; half of the moves go no farther
+constexpr long kPerCooling = 250;   // moves per op in one cooling
+constexpr int kLongestMove = 4;     // ops that move together
+constexpr int kNearPositions = 16;  // the limit for half of the moves
 constexpr int kFarPositions = 1'000;
 constexpr double kForDescent = 0.1;  // share of the moves that accept no worsening
 
@@ -105,7 +105,7 @@ class LeastPeakSearch {
     }
   }
 
-  // Often it stays where it is, as there is no other place.
+  // Returns a random move within precedence constraints; often `to` is `first`, the only possible place.
   Move pick(const MovingOrder& order) {
     ++tried_;
     const int count = uniform() < 0.6 ? 1 : std::min(c_.ops, 1 + below(kLongestMove));
@@ -136,7 +136,7 @@ class LeastPeakSearch {
 
 std::int64_t mean_ram(const OrderCosts& c, const std::vector<int>& order) {
   const std::vector<std::int64_t> ram = MovingOrder(c, order, 0).per_position();
-  double sum = 0;  // of bytes of many ops, which 64 bits need not hold
+  double sum = 0;  // a 64-bit sum of bytes could overflow
   for (const std::int64_t bytes : ram) sum += static_cast<double>(bytes);
   return static_cast<std::int64_t>(sum / c.ops);
 }

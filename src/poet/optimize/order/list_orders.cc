@@ -45,7 +45,7 @@ class Listing {
   }
 
  private:
-  // What comes first is smallest; the op itself is last.
+  // The smallest key is listed next; the last component is the op.
   using Key = std::array<std::int64_t, 4>;
 
   [[nodiscard]] Key key(int op) const {
@@ -72,7 +72,7 @@ class Listing {
     ready_.insert(keys_[at(op)]);
   }
 
-  // One reader is left: the value leaves with it.
+  // Credits the value's bytes to its only remaining reader, which frees it.
   void free_with_last(int value) {
     const auto& users = c_.users[at(value)];
     const int last = *std::find_if(users.begin(), users.end(), [&](int op) { return !listed_[at(op)]; });
@@ -85,10 +85,10 @@ class Listing {
 
   const OrderCosts& c_;
   ListRule rule_;
-  std::vector<int> waits_;           // per op: predecessors to come
-  std::vector<std::int64_t> since_;  // per op: ops listed when it became ready; -1: it is not
-  std::vector<std::int64_t> freed_;  // per op: what leaves with it, as far as is known
-  std::vector<Key> keys_;            // of those that are ready
+  std::vector<int> waits_;           // per op: predecessors not listed yet
+  std::vector<std::int64_t> since_;  // per op: number of ops listed when it became ready; -1: not ready
+  std::vector<std::int64_t> freed_;  // per op: bytes known to be freed after it
+  std::vector<Key> keys_;            // per op, of ready ops
   std::vector<int> readers_left_;    // per value
   std::vector<char> listed_;         // per op
   std::set<Key> ready_;

@@ -25,14 +25,14 @@ MovingOrder::MovingOrder(const OrderCosts& costs, std::vector<int> order, std::i
   for (int i = 0; i < c_.ops; ++i) position_[at(order_[at(i)])] = i;
   for (int v = 0; v < static_cast<int>(c_.users.size()); ++v) find_last_user(v);
   for (int op = 0; op < c_.ops; ++op) find_beside(op);
-  // replay() takes off what the positions had beyond: nothing yet.
+  // replay() subtracts the previous excess of each position over the share, which is zero at first.
   std::fill(ram_.begin(), ram_.end(), share_);
   replay(0, c_.ops - 1);
 }
 
 std::pair<int, int> MovingOrder::window(int first, int count) const {
   int low = 0;
-  int high = c_.ops;  // one behind the last position that the run may take
+  int high = c_.ops;  // one past the last position that the ops may take
   for (int i = first; i < first + count; ++i) {
     const std::size_t op = at(order_[at(i)]);
     for (const int other : c_.before[op]) {
@@ -86,7 +86,8 @@ void MovingOrder::find_last_user(int value) {
   find_beside(before);
 }
 
-// One operand at most is covered; all that may be have the result's bytes.
+// Updates the op's bytes besides its results: workspace, less one operand that the result overwrites (all
+// candidates have the result's size).
 void MovingOrder::find_beside(int op) {
   std::int64_t covered = 0;
   for (const int v : c_.may_cover[at(op)])

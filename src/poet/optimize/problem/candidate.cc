@@ -9,10 +9,10 @@
 namespace poet {
 namespace {
 
-// One backward sweep: what stage t+1 retains and what stage t reads must come from stage t's computations and
-// page-ins, else from before. Decisions that supply nothing are dropped on the way.
+// Derives the retention in one backward sweep: values that stage t+1 retains and that stage t reads come from
+// stage t's computations and page-ins, or else are retained from before. Drops decisions without a use.
 void retain_what_is_needed(const Problem& p, Candidate& c) {
-  enum : char { kNo, kRead, kLater };  // wanted by an op of this stage / by the next stage
+  enum : char { kNo, kRead, kLater };  // needed by an op of this stage / by the next stage
   std::vector<char> wanted(static_cast<std::size_t>(p.values), kNo);
   std::vector<int> touched;
   c.retain.assign(static_cast<std::size_t>(p.ops), {});
@@ -37,7 +37,7 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
     auto& ops = c.decisions.recompute[stage];
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       const auto& writes = p.writes[static_cast<std::size_t>(*op)];
-      if (t > p.recompute_until[static_cast<std::size_t>(*op)]) continue;  // could give other bits by now
+      if (t > p.recompute_until[static_cast<std::size_t>(*op)]) continue;  // its parameters have been updated
       const bool useful = std::any_of(writes.begin(), writes.end(),
                                       [&](int v) { return wanted[static_cast<std::size_t>(v)] != kNo; });
       if (!useful) continue;
@@ -49,7 +49,7 @@ void retain_what_is_needed(const Problem& p, Candidate& c) {
     auto& ins = c.decisions.page_in[stage];
     std::erase_if(ins, [&](int v) { return wanted[static_cast<std::size_t>(v)] != kLater; });
     for (int v : ins) wanted[static_cast<std::size_t>(v)] = kNo;
-    std::sort(touched.begin() + from_next, touched.end());  // the ones before are sorted already
+    std::sort(touched.begin() + from_next, touched.end());  // the others are sorted
     std::inplace_merge(touched.begin(), touched.begin() + from_next, touched.end());
     for (int v : touched) {
       auto& mark = wanted[static_cast<std::size_t>(v)];
@@ -68,7 +68,7 @@ bool reads_in_stage(const Problem& p, const Candidate& c, int t, int v) {
                      [&](int op) { return contains(p.reads[static_cast<std::size_t>(op)], v); });
 }
 
-// Retains v from its latest supply before stage `t` up to `t`.
+// Retains v from its last computation before stage `t`, or from where it is retained already, up to `t`.
 void extend_retention(const Problem& p, Candidate& c, int v, int t) {
   for (int s = t; s > 0 && !contains(c.retain[static_cast<std::size_t>(s)], v); --s) {
     insert_sorted(c.retain[static_cast<std::size_t>(s)], v);

@@ -35,7 +35,7 @@ std::vector<GapMode> Gaps::keep_all() const {
   std::vector<GapMode> modes(gaps_.size(), GapMode::keep);
   for (std::size_t g = 0; g < gaps_.size(); ++g)
     if (gaps_[g].to >= p_.ops)
-      modes[g] = GapMode::recompute;  // kept all the same in stages where it cannot be
+      modes[g] = GapMode::recompute;  // no more uses: restored as an operand, or kept if impossible
   return modes;
 }
 

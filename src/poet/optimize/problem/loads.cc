@@ -29,7 +29,7 @@ class Loading {
   }
 
  private:
-  // The value in RAM, and its home, which no longer counts.
+  // Adds a transient copy for the paged value, whose home takes no RAM.
   void bring(ValueId v) {
     Graph& graph = made_.instance.graph;
     brought_[v] = graph.values.next_id();
@@ -61,8 +61,9 @@ class Loading {
     made_.loads.push_back(v);
   }
 
-  // Readers name the home as well: it tells until when they can be recomputed. What is loaded comes after
-  // their operands, before the sums that they continue, whose places count from the end.
+  // Adds the op with its loaded values as further inputs. It still reads the home, which limits how late it
+  // can be recomputed. Loaded values follow the operands and precede accumulators, which are counted from the
+  // end.
   void take(OpId id) {
     Graph& graph = made_.instance.graph;
     Op op = from_.graph.ops[id];
@@ -95,7 +96,7 @@ class Loading {
   WithLoads made_;
 };
 
-/// Leaves out the page-ins that nothing reads.
+/// Removes the page-ins that nothing reads.
 WithoutLoads without_idle_page_ins(const Dataflow& flow, const Plan& plan) {
   IdVector<ValueId, char> wanted(flow.producer.size(), 0);
   WithoutLoads backwards;
@@ -148,7 +149,7 @@ WithoutLoads without_loads(const WithLoads& loads, const Instance& original, con
           made.steps.push_back({StepKind::page_out, OpId(), v});
         break;
       case StepKind::page_out:
-        // What the search sends to storage although it is there.
+        // Omits the page-out of a paged value, which already has its home on storage.
         if (const ValueId v = loads.value_of[step.value]; !flow.is_paged[v])
           made.steps.push_back({StepKind::page_out, OpId(), v});
         break;

@@ -1,5 +1,5 @@
-// Exact RAM, time and energy of a candidate, by the planner's rules of stages (plan/schedule/stage_walk.h)
-// and time (plan/timing/device_clock.h). The verifier has its own.
+// Exact RAM, time and energy of a candidate, by the planner's rules for stages (plan/schedule/stage_walk.h)
+// and time (plan/timing/device_clock.h). The verifier has its own implementation.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ class Meter {
 
   [[nodiscard]] const DeviceClock& clock() const { return clock_; }
 
-  // The peak bytes of stage t. Stages are asked for in order.
+  // Returns the peak bytes of stage t. Must be called in order of stages.
   std::int64_t stage(int t) {
     t_ = t;
     ram_ = 0;
@@ -41,7 +41,7 @@ class Meter {
     return peak_;
   }
 
-  // The stage, as walk_stage() asks for it.
+  // The stage, as required by walk_stage().
   [[nodiscard]] const std::vector<int>& present() const { return c_.retain[at(t_)]; }
   [[nodiscard]] const std::vector<int>& page_outs() const { return c_.decisions.page_out[at(t_)]; }
   [[nodiscard]] const std::vector<int>& page_ins() const { return c_.decisions.page_in[at(t_)]; }
@@ -59,7 +59,7 @@ class Meter {
   [[nodiscard]] const std::vector<int>& overwritable(int op) const { return p_.overwritable[at(op)]; }
   [[nodiscard]] int first_result(int op) const { return p_.first_result[at(op)]; }
 
-  // What happens in it.
+  // Events of the stage, called by walk_stage().
   void enters(int v) { ram_ += p_.bytes[at(v)]; }
   void page_out(int v) { quiet_[at(v)] = clock_.transfer(p_.out_seconds[at(v)]).end; }
   void page_in(int v) {
@@ -91,9 +91,9 @@ class Meter {
   int t_ = 0;
   std::int64_t ram_ = 0;
   std::int64_t peak_ = 0;
-  std::int64_t once_ = 0;           // bytes that operand and result of the next op share
+  std::int64_t once_ = 0;           // bytes shared by operand and result of the next op
   std::vector<int> retained_;       // value -> last stage that starts with it in RAM
-  std::vector<int> retained_next_;  // last stage whose successor does
+  std::vector<int> retained_next_;  // value -> last stage that ends with it in RAM
   std::vector<InStage> state_;
   std::vector<int> uses_;
   std::vector<double> arrival_;  // when its last page-in ends

@@ -16,8 +16,9 @@ std::vector<int> active_only(const Problem& problem, const std::vector<ValueId>&
   return kept;
 }
 
-// A value can be read as late as one of its users can run, and recomputing a user helps only while one of its
-// own results can still be read. Backwards over a topological order both are known when needed.
+// Computes the last stages in which values can be read and ops usefully recomputed. A value can be read as
+// late as one of its users can run; recomputing an op is useful only while one of its results can be read. In
+// reverse topological order both are known when needed.
 void find_horizons(Problem& p, const Dataflow& flow, const Graph& graph, bool rematerialization) {
   for (int i = p.ops - 1; i >= 0; --i) {
     const auto op = static_cast<std::size_t>(i);
@@ -37,8 +38,8 @@ void find_horizons(Problem& p, const Dataflow& flow, const Graph& graph, bool re
 
 }  // namespace
 
-// Overheads are 0.01% to 50% of the baseline: this puts them between 1 and 5,000, where solvers' tolerances
-// mean what they should. No single cost may dwarf the rest by so much that it overflows a solver.
+// Overheads are 0.01% to 50% of the baseline. The scale maps them to 1 to 5,000, which suits solvers'
+// tolerances, and limits the largest single cost, which could overflow a solver.
 double objective_scale(const Problem& p) {
   constexpr double kBaseline = 1e4;
   constexpr double kMostCost = 1e12;

@@ -13,13 +13,13 @@
 namespace poet {
 namespace {
 
-// Of the RAM beside the largest op; where time or writing is limited all of them, else those up to one of the
-// next two.
+// Fractions of the RAM not needed by the largest op that resident values take. All are tried if time or
+// writing is limited, else those up to kMostToStay, or kMostOfLarge for large graphs.
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
-// Of the same RAM, what is left beside as many as that.
-constexpr std::array kFits = {0.0, 0.25, 0.5};
 constexpr double kMostToStay = 0.75;
 constexpr double kMostOfLarge = 0.1;
+// Fractions of the same RAM that are left free by the smallest sets of paged values.
+constexpr std::array kFits = {0.0, 0.25, 0.5};
 
 bool has_homes(const Instance& instance) {
   return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
@@ -27,7 +27,7 @@ bool has_homes(const Instance& instance) {
 
 Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
 
-/// By paged value: the energy of one load, and of its page-out where it is updated.
+/// Returns, per paged value, the energy of one load, and of the write-back if it is updated.
 IdVector<ValueId, Joules> savings(const Instance& all_paged, const Dataflow& flow) {
   const CostTable& costs = all_paged.costs;
   const auto price = [&](const TransferCost& transfer) {
@@ -56,7 +56,7 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
   });
   const bool large = is_large(instance.graph.ops.size());
   for (const double part : kFits) {
-    if (large) break;  // each set takes long
+    if (large) break;  // each set is expensive
     const Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
     auto few = paged_to_fit(instance, ram_budget - left);
     if (!few || few->empty() || std::find(sets.begin(), sets.end(), *few) != sets.end()) continue;

@@ -10,10 +10,10 @@
 namespace poet {
 namespace {
 
-constexpr int kWaitReach = 4;  // stages before a wait in which its cause is sought
-constexpr int kApart = 3;      // stages between breakpoints of linear relaxations
+constexpr int kWaitReach = 4;  // stages before a stall in which its cause is searched
+constexpr int kApart = 3;      // least distance in stages between breakpoints of linear relaxations
 
-/// Per stage: RAM with everything that could be of use later.
+/// Returns, per stage, the RAM with every value kept that could be used later.
 std::vector<std::int64_t> most_kept(const Problem& p) {
   std::vector<std::int64_t> change(at(p.ops) + 1, 0);
   for (int v = 0; v < p.values; ++v) {
@@ -108,8 +108,8 @@ bool Breakpoints::add_overflowing(std::vector<double> ram, int at_most) {
   return !added.empty();
 }
 
-// The relaxation computes an op once in a window where a schedule that fits does so more often, or keeps the
-// result: a breakpoint in between decides which. Most joules first, at stages that are nearly full.
+// The relaxation recomputes an op once in a window in which a feasible schedule recomputes it more often or
+// keeps the result. A breakpoint in between decides. Prefers most joules, at stages that are nearly full.
 bool Breakpoints::add_where_recomputed_twice(const StageWindows& windows, const Candidate& spread) {
   std::vector<double> doubled(at(p_.ops), 0.0);
   std::vector<int> last(at(p_.ops), -1);
@@ -133,7 +133,7 @@ bool Breakpoints::add_where_recomputed_twice(const StageWindows& windows, const 
   return best >= 0;
 }
 
-// RAM where the decisions overflow however they are shifted; 0 elsewhere.
+// Returns the RAM of stages that overflow however the decisions are shifted; 0 for other stages.
 std::vector<double> Breakpoints::pressed(const StageWindows& windows, const WindowDecisions& decided) const {
   std::vector<double> ram = pressure(p_, windows, decided);
   for (double& bytes : ram)
@@ -141,7 +141,7 @@ std::vector<double> Breakpoints::pressed(const StageWindows& windows, const Wind
   return ram;
 }
 
-// Breakpoints near each other say nearly the same to a linear relaxation, and make the tree larger.
+// Excludes stages near breakpoints: such breakpoints tighten a linear relaxation little and enlarge the tree.
 void Breakpoints::keep_apart(std::vector<double>& ram) const {
   for (const int t : stages_)
     for (int s = std::max(0, t - kApart); s <= std::min(p_.ops - 1, t + kApart); ++s) ram[at(s)] = 0;

@@ -18,10 +18,11 @@ namespace {
 using Network = lemon::SmartDigraph;
 using Simplex = lemon::NetworkSimplex<Network, std::int64_t, std::int64_t>;
 
-// Costs of a byte are whole numbers up to this, so that sums along any path stay far from overflow.
+// Costs per byte are integers up to this limit, so that sums along any path cannot overflow.
 constexpr double kLargestCost = 1e9;
 
-// What prices prove: each interval is kept where it is worth more than the capacity that it takes.
+// Returns the upper bound on savings that the prices prove (Lagrangian dual): each interval is kept if it is
+// worth more than the rent of its capacity.
 double saved_at_most(const std::vector<std::int64_t>& capacity, const std::vector<PackedInterval>& intervals,
                      const std::vector<double>& price) {
   std::vector<double> sum(price.size() + 1, 0.0);
@@ -37,9 +38,9 @@ double saved_at_most(const std::vector<std::int64_t>& capacity, const std::vecto
   return saved;
 }
 
-// All capacity flows from the first op to past the last one: along the ops what is not used, but at least
-// what op t's lesser capacity forbids; along an interval what it is given.
-// Prices, then what is kept.
+// Returns the price per op, then the kept fraction of each interval. The network: the largest capacity flows
+// from the first op past the last one. Flow along an op's arc is unused capacity, at least the shortfall of
+// the op's own capacity; flow along an interval's arc is the capacity that it takes.
 std::vector<double> solve_flow(const std::vector<std::int64_t>& capacity,
                                const std::vector<PackedInterval>& intervals) {
   const int ops = static_cast<int>(capacity.size());

@@ -9,12 +9,12 @@
 namespace poet {
 namespace {
 
-// Ways back besides a page-in in the chain.
+// Ways to restore a value, in place of the index of a link that is paged in.
 constexpr int kPagedIn = -1;
 constexpr int kFromNothing = -2;  // the whole chain is recomputed
-constexpr int kFromKept = -3;     // from a value that is kept throughout
+constexpr int kFromKept = -3;     // recomputed from a value that is kept throughout
 
-// The nearest point with a sum of `total` and no negative entry. At least one of the entries is to count.
+// Projects the point onto the simplex of non-negative entries with sum `total`.
 void project(const std::vector<double*>& point, double total) {
   std::vector<double> sorted;
   for (const double* x : point) sorted.push_back(*x);
@@ -78,8 +78,8 @@ GapRelaxation::GapRelaxation(const Problem& problem, const Gaps& gaps)
     modelled_[m].fee = modelled_[m].chain.empty() ? 0 : std::max(0.0, fees[m]);
 }
 
-// What each value is recomputed from: of the operands that serve nothing else so, the costliest to bring
-// back, a page-out included where nothing else reads it later.
+// Links each value to an operand from which it is recomputed: the costliest to restore of those not linked to
+// another value. The cost includes the page-out if nothing else reads the operand later.
 void GapRelaxation::link_operands() {
   std::vector<char> taken(at(p_.values), 0);
   for (int op = 0; op < p_.ops; ++op) {
@@ -98,7 +98,8 @@ void GapRelaxation::link_operands() {
   }
 }
 
-// Where transfers block compute, the step takes so much longer.
+// Returns the price of a page-in, or infinity without storage. If transfers block compute, it includes the
+// idle energy of their time.
 double GapRelaxation::page_in_price(int value) const {
   if (!p_.paging) return kInfinity;
   const bool blocks = p_.transfers_take_time() && !p_.concurrent;
@@ -131,12 +132,12 @@ double& GapRelaxation::share(const Claim& claim) {
   return claim.link == kPagedIn ? gap.paging : gap.chain[at(claim.link)].paging;
 }
 
-// Of the value itself (kPagedIn) or of a link.
+// Returns the gap's part of the price of restoring the value itself (kPagedIn) or a link.
 double GapRelaxation::part(const Modelled& gap, int link) const {
   return link == kPagedIn ? parts_[gap.id][0] : parts_[gap.chain[at(link)].id][at(link) + 1];
 }
 
-// What bringing it back costs the gap.
+// Returns what the gap pays to restore the value itself or a link, by paging or recomputation.
 double GapRelaxation::price(const Modelled& gap, int link, bool paged) const {
   const int v = link == kPagedIn ? gaps_.all()[gap.id].value : gap.chain[at(link)].value;
   const double recompute = link == kPagedIn ? gap.recompute : gap.chain[at(link)].recompute;
@@ -198,7 +199,8 @@ std::optional<double> GapRelaxation::improve(double target, const std::function<
   return bound;
 }
 
-// By Polyak's rule. Multipliers are joules or parts of `unit` joules, so that slopes are numbers of gaps.
+// Takes a subgradient step by Polyak's rule. Multipliers are joules, or fractions of `unit` joules, so that
+// subgradients count gaps.
 void GapRelaxation::step(const std::vector<Way>& ways, const GapPacking& packing, double missing) {
   std::vector<Parts> slopes(parts_.size(), Parts{});
   std::vector<double> fees(modelled_.size(), 0.0);

@@ -11,7 +11,7 @@ constexpr double kLeastViolation = 0.02;
 constexpr std::size_t kMostCuts = 300;
 
 struct Cut {
-  double sum;  // at x
+  double sum;  // the row's value at x
   Linear row;
 };
 
@@ -26,7 +26,7 @@ class Separation {
       find_next_reads(k);
       int farthest = -1;
       for (const int window : next_read_) farthest = std::max(farthest, window);
-      for (int e = k + 2; e <= farthest; ++e) {  // of one window the model's own rows say it
+      for (int e = k + 2; e <= farthest; ++e) {  // the model's own rows cover a single window
         find_chains(k, e);
         for (int v = 0; v < p_.values; ++v)
           if (next_read_[at(v)] == e && least_[at(v)] < 1 - kLeastViolation)
@@ -39,7 +39,7 @@ class Separation {
  private:
   [[nodiscard]] double value_of(int column) const { return column >= 0 ? x_[at(column)] : 0; }
 
-  // Per value: the window of its first read after the breakpoint; -1: none, or it is not made yet.
+  // Finds, per value, the window of its first read after the breakpoint; -1: none, or not computed yet.
   void find_next_reads(int k) {
     const int t = w_.breakpoints()[at(k)];
     next_read_.assign(at(p_.values), -1);
@@ -51,8 +51,8 @@ class Separation {
     }
   }
 
-  // Per value made by breakpoint k: the least sum of a chain that begins with it, and which operand is the
-  // second. Operands come before what reads them.
+  // Finds, per value computed by breakpoint k, the least sum of a chain that begins with it, and the chain's
+  // second value, an operand. Operands precede their readers.
   void find_chains(int k, int e) {
     for (int op = 0; op <= w_.breakpoints()[at(k)]; ++op) {
       double rest = 0;

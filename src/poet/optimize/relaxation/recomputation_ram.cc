@@ -61,7 +61,7 @@ class WindowRam {
     }
   }
 
-  // 1 + (what is left of the budget) / budget
+  // Returns 1 + (the rest of the budget) / budget.
   [[nodiscard]] Linear row(int k, int op) const {
     const double unit = 1 / static_cast<double>(std::max<std::int64_t>(p_.budget, 1));
     Linear sum;
@@ -78,7 +78,7 @@ class WindowRam {
   const StageWindows& w_;
   const WindowModel& m_;
   const std::vector<double>& x_;
-  std::vector<double> bytes_;  // per value: of what stays in the window at hand
+  std::vector<double> bytes_;  // per value: bytes that stay throughout the current window
   double all_ = 0;
   std::vector<Linear> cuts_;
 };

@@ -14,8 +14,8 @@ namespace poet {
 namespace {
 
 constexpr long kIterations = 200'000;  // simplex iterations of one relaxation
-constexpr int kMostIdle = 4;           // in a row without a better bound
-constexpr double kLeastGain = 1e-4;    // of the bound; less is not better
+constexpr int kMostIdle = 4;           // consecutive rounds without a better bound
+constexpr double kLeastGain = 1e-4;    // least relative rise of a better bound
 
 class Relaxing {
  public:
@@ -36,7 +36,7 @@ class Relaxing {
       Linear resident;
       for (const int column : model.resident) resident.add(1, Term::of(column));
       model.model.at_most(resident, static_cast<double>(model.resident.size()) - 1);
-      if (relax_continuously(windows, model)) continue;  // has added breakpoints
+      if (relax_continuously(windows, model)) continue;  // breakpoints were added
       const std::vector<double> x = relax(model);
       if (x.empty() || done()) break;
       idle = found_.bound > before * (1 + kLeastGain) ? 0 : idle + 1;
@@ -93,7 +93,7 @@ class Relaxing {
   const Problem& p_;
   const SolveOptions& options_;
   const double best_;
-  double least_ = 0;  // of every op once, with everything resident
+  double least_ = 0;  // energy of every op once, with everything resident
   const Stop& stop_;
   const Gaps gaps_;
   std::vector<int> breakpoints_;

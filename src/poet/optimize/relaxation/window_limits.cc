@@ -10,11 +10,11 @@
 namespace poet {
 namespace {
 
-constexpr int kMostBetween = 8;     // windows between which transfers are added up
-constexpr int kArrivalWindows = 2;  // what arrives in a window has been paged in there or in the one before
+constexpr int kMostBetween = 8;     // most windows over which transfers are summed
+constexpr int kArrivalWindows = 2;  // arrivals in a window include page-ins of this many windows
 
-// All times in multiples of the baseline's, and those of the step and of breakpoints as what they are above
-// the baseline's, where nothing is recomputed and nothing waits.
+// All times are in multiples of the baseline's time. Times of the step and of breakpoints are relative to the
+// baseline, in which nothing is recomputed and nothing stalls.
 class LimitRows {
  public:
   LimitRows(const Problem& problem, const StageWindows& windows, WindowModel& model)
@@ -56,8 +56,8 @@ class LimitRows {
     return sum;
   }
 
-  // Page-outs of what is made at or after the breakpoint, and page-ins of the windows after it; breakpoint -1
-  // is the start of the step.
+  // Returns the time of page-outs of values computed at or after the breakpoint, and of page-ins in later
+  // windows; breakpoint -1 is the start of the step.
   Linear all_transfers(int breakpoint) const {
     const int from = breakpoint < 0 ? 0 : w_.last_stage(breakpoint);
     Linear sum;
@@ -69,13 +69,13 @@ class LimitRows {
     return sum;
   }
 
-  // When breakpoint op k starts, above the baseline; -1 is the start of the step.
+  // Returns the delay of breakpoint op k's start relative to the baseline; -1 is the start of the step.
   [[nodiscard]] Term late(int breakpoint) const {
     return breakpoint < 0 ? Term::fixed(0) : late_[at(breakpoint)];
   }
 
-  // From the end of one breakpoint op to the start of another (count() - 1: to the end of the step) in the
-  // baseline.
+  // Returns the baseline's time from the end of one breakpoint op to the start of another (count() - 1: to
+  // the end of the step).
   [[nodiscard]] double between(int from, int to) const {
     const int first = from < 0 ? 0 : w_.last_stage(from) + 1;
     const int end = to + 1 < w_.count() ? w_.last_stage(to) : p_.ops;
@@ -104,9 +104,9 @@ class LimitRows {
     for (int k = 0; k < breakpoints; ++k) add_departures(k);
   }
 
-  // What is paged in after breakpoint `from` has arrived when the first op of window k that reads it starts;
-  // the rest of the window comes on top. In window k itself it may have been read before, from RAM, and have
-  // left in between: then nothing waits.
+  // A value paged in after breakpoint `from` has arrived when the first op of window k that reads it starts;
+  // the rest of the window follows. A value paged in during window k may have been read from RAM before and
+  // evicted in between; then nothing waits for it.
   void add_arrivals(int from, int k, Term end) {
     std::vector<char> seen(at(p_.values), 0);
     Linear arriving;
@@ -133,12 +133,12 @@ class LimitRows {
     }
   }
 
-  // What is made in window k and gone at its breakpoint has been written in between.
+  // A value computed in window k, stored and not in RAM at its breakpoint has been paged out in between.
   void add_departures(int k) {
     const int op = w_.last_stage(k);
     Linear leaving;
     double most = 0;
-    double after = 0;  // base seconds up to the breakpoint op
+    double after = 0;  // baseline time from the op to the breakpoint op
     for (int t = op - 1; t >= w_.first_stage(k); --t) {
       bool more = false;
       for (int v : p_.writes[at(t)]) {
@@ -153,8 +153,8 @@ class LimitRows {
     }
   }
 
-  // written_[k][v]: v is paged out before the stage of breakpoint k. It was in RAM at the breakpoint before
-  // or has been computed since, and what is paged in has been written before.
+  // written_[k][v]: v is paged out before the stage of breakpoint k. It was in RAM at the previous breakpoint
+  // or has been computed since. A value that is paged in has been paged out before.
   void add_written_before() {
     Model& model = m_.model;
     const int breakpoints = w_.count() - 1;
@@ -176,7 +176,7 @@ class LimitRows {
                           .add(-1, Term::of(m_.recompute[at(k)][at(p_.producer[at(v)])])),
                       0);
       }
-      // The last window: from storage as written before the last breakpoint, or written since.
+      // The last window: page-ins of values written before the last breakpoint or since.
       const int last = breakpoints;
       if (const int in = m_.page_in[at(last)][at(v)]; in >= 0)
         model.at_most(Linear()
@@ -188,8 +188,9 @@ class LimitRows {
     }
   }
 
-  // Seconds of transfers that begin after breakpoint op `from` has run and end before `to` starts: page-outs
-  // of what is made at or after the one and has left RAM at the other, page-ins of what has left.
+  // Returns the time of transfers that must begin after breakpoint op `from` has run and end before `to`
+  // starts: page-outs of values computed at or after `from` and not in RAM at `to`, and page-ins of values
+  // not in RAM at `to`.
   Linear must_lie_between(int from, int to) {
     const int first = from < 0 ? 0 : w_.last_stage(from);
     const int op = w_.last_stage(to);
@@ -206,7 +207,7 @@ class LimitRows {
     return sum;
   }
 
-  // At least one column less others, and at least 0.
+  // Returns a term that is at least the column less the others, and at least 0.
   Term excess(int column, const std::vector<int>& others) {
     const auto [it, is_new] = excess_.try_emplace({column, others}, -1);
     if (!is_new) return Term::of(it->second);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kShifts = 3'000;
 constexpr int kUntilMeasured = kShifts / 3;
-constexpr int kPeriod = 100;            // of prices
-constexpr double kTemperature = 0.001;  // of what overflow by the whole budget costs at first
+constexpr int kPeriod = 100;            // shifts between updates of the prices
+constexpr double kTemperature = 0.001;  // relative to the initial price of overflow by the whole budget
 
 class Shifting {
  public:
@@ -67,7 +67,7 @@ class Shifting {
   }
 
   void shift(const Decision& d) {
-    // A value that is there from the window's first stage on was paged in the stage before.
+    // A value available from the window's first stage on was paged in during the previous stage.
     const int window = windows_.of(d.recompute ? d.stage : std::min(d.stage + 1, p_.ops - 1));
     int first = windows_.first_stage(window) - (d.recompute ? 0 : 1);
     int last = windows_.last_stage(window) - (d.recompute ? 0 : 1);

@@ -12,7 +12,7 @@
 namespace poet {
 namespace {
 
-constexpr double kRowTolerance = 1e-7;  // of the RAM that a solver says is needed
+constexpr double kRowTolerance = 1e-7;  // relative error of the solver's RAM bound
 
 int largest_working_set(const Problem& p) {
   int largest = 0;
@@ -21,7 +21,7 @@ int largest_working_set(const Problem& p) {
   return largest;
 }
 
-/// The fullest stage with more than `least` bytes that is no breakpoint; -1: there is none.
+/// Returns the fullest stage with more than `least` bytes that is not a breakpoint, or -1.
 int fullest(const std::vector<double>& ram, double least, const std::vector<int>& breakpoints) {
   int most = -1;
   for (int t = 0; t < static_cast<int>(ram.size()); ++t) {
@@ -52,14 +52,14 @@ double prove_least_ram(Search& search, long work, const Stop& stop) {
     search.used_solver = true;
     const MipResult mip = solve_mip(model.model, options);
     work -= std::max(1L, mip.work);
-    // RAM enough is a point of the model unless the other limits forbid it: "infeasible" is then about them,
-    // and has no second opinion.
+    // The budget is free, so "infeasible" concerns the other limits, for which there is no second check.
     if (mip.status == MipStatus::infeasible) break;
     proven = std::max(proven, mip.bound * model.ram_unit * (1 - kRowTolerance));
     if (mip.x.empty()) break;
     const double promised = mip.objective * model.ram_unit;
     const WindowDecisions decided = window_decisions(model, mip.x);
-    // Where the answer must overflow; else where its decisions, taken for each use, are fullest.
+    // Adds the stage in which the solution must overflow, or else the fullest one of its decisions taken for
+    // each use.
     int next = fullest(ram_implied(p, windows, model, mip.x, gaps), promised * (1 + 1e-6), breakpoints);
     if (next < 0) {
       const Candidate spread = complete(p, gaps.decisions(taken_for_each_use(p, windows, decided, gaps)));

@@ -19,19 +19,19 @@
 namespace poet {
 namespace {
 
-constexpr int kIdleRounds = 3;             // breakpoints tried in a row without a better bound
-constexpr int kIdleLinearRounds = 2;       // of linear relaxations alone
-constexpr double kLeastRise = 1e-3;        // of the overhead that is proven; less is not a better bound
-constexpr double kLeastLinearRise = 5e-3;  // for which the tree may grow
+constexpr int kIdleRounds = 3;             // consecutive breakpoints without a better bound
+constexpr int kIdleLinearRounds = 2;       // likewise, with linear relaxations only
+constexpr double kLeastRise = 1e-3;        // of a better bound, relative to the proven overhead
+constexpr double kLeastLinearRise = 5e-3;  // likewise; justifies a larger tree
 constexpr long kEvaluationsPerAnswer = 20'000;
 constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
 constexpr std::uint64_t kSeedOfPrices = 1;
-constexpr double kLeastExcess = 0.01;  // of the budget, in a linear relaxation
+constexpr double kLeastExcess = 0.01;  // relative to the budget, in a linear relaxation
 constexpr int kMostOpsOfDenseRows = 200;
-constexpr double kPartOfGap = 0.95;  // within which a relaxation need not be solved
-constexpr long kRows = 40'000;       // of what is left of a model; with fewer, an iteration counts for less
-constexpr long kMostIterations = 8;  // for one
+constexpr double kPartOfGap = 0.95;  // relaxations are cut off within this part of the gap
+constexpr long kRows = 40'000;       // a presolved model with fewer rows gets more iterations
+constexpr long kMostIterations = 8;  // upper limit of that factor
 
 }  // namespace
 
@@ -44,7 +44,7 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
   return ended != Ended::nothing_left;
 }
 
-// In integers.
+// Solves integer relaxations with more and more breakpoints.
 WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact_stages) {
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {
     const double before = search_.bound();
@@ -53,7 +53,7 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
     search_.enter(fmt::format("relaxation of {} windows", windows.count()));
     if (relax_continuously(windows, model, work)) continue;
     Relaxed relaxed = relax_with_ram(windows, model, work);
-    // If there is a schedule, this is numerical noise.
+    // Infeasible although a schedule is known would be numerical noise.
     if (relaxed.closed && relaxed.x.empty() && search_.best_joules() == kInfinity) {
       // The second solve (explain.h) omits the added cuts.
       relaxed = relax(build_windows(p_, windows, search_.options().tightenings.rounding), work);
@@ -70,11 +70,11 @@ WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact
   return Ended::idle;
 }
 
-// Runs linear relaxations alone, and keeps the breakpoints up to the last that raised the bound: others make
-// the tree larger.
+// Runs linear relaxations only. Keeps the breakpoints up to the last one that raised the bound, since others
+// only enlarge the tree.
 void WindowSearch::relax_further(long work) {
   std::vector<int> worthwhile = breakpoints_.stages();
-  // The first one is known: it is asked where it fails.
+  // The first relaxation repeats a known one to find where it fails, hence the additional round.
   for (int idle = -1; !search_.bound_done() && idle < kIdleLinearRounds;) {
     const double before = search_.bound();
     const std::vector<int> tried = breakpoints_.stages();
@@ -99,7 +99,8 @@ bool WindowSearch::add_where_answer_fails(const StageWindows& windows, const Win
          (search_.has_incumbent() && breakpoints_.add_where_compute_waits(search_.incumbent().decisions));
 }
 
-// Rounds if transfers take no time, as such relaxations are nearly integral.
+// Adds breakpoints where the rounded linear relaxation fails. Only if transfers take no time, as such
+// relaxations are nearly integral. Returns whether it added some.
 bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const WindowModel& model) {
   if (p_.transfers_take_time()) return false;
   const int at_most = 1 + windows.count() / 4;
@@ -116,13 +117,13 @@ bool WindowSearch::add_where_relaxation_fails(const StageWindows& windows, const
   return breakpoints_.add_where_costliest(prices_of_ram_, at_most);
 }
 
-// By more than this part of the overhead that is proven.
+// Returns whether the bound has risen by more than `part` of the proven overhead.
 bool WindowSearch::has_risen(double before, double part) const {
   return search_.bound() - before > part * (search_.bound() - p_.baseline_joules);
 }
 
-// Finds the breakpoints that the linear relaxation already calls for, which is cheaper. Returns whether it
-// added some. Cuts found on the way are added to the model.
+// Adds breakpoints where the linear relaxation overflows, which is cheaper than an integer solve. Returns
+// whether it added some. Adds the cuts that it finds to the model.
 bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& model, long work) {
   LpOptions options;
   options.time_limit_seconds = search_.remaining();
@@ -143,7 +144,7 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
   return breakpoints_.add_where_implied(windows, model, relaxation_.x, 1 + windows.count() / 4);
 }
 
-// Repeats while the solution exceeds RAM during a recomputation.
+// Solves the relaxation, and repeats with cuts while the solution exceeds RAM during a recomputation.
 WindowSearch::Relaxed WindowSearch::relax_with_ram(const StageWindows& windows, WindowModel& model,
                                                    long work) {
   const int rounds = p_.ops > kMostOpsOfDenseRows ? 2 : 20;
@@ -194,7 +195,7 @@ void WindowSearch::raise_bound(const WindowModel& model, double objective) {
                       std::max(0.0, objective - solver_tolerance(objective)) / model.scale);
 }
 
-// Tries the relaxation's decisions as schedules: taken for each use, once in the window, or for some uses.
+// Tries the relaxation's decisions as schedules: taken for each use, once per window, or for some uses.
 void WindowSearch::look_for_schedules(const StageWindows& windows, const WindowDecisions& decided, long work,
                                       std::set<int>& exact_stages) {
   const auto stop = [this] { return search_.must_stop(); };

@@ -22,7 +22,7 @@ class Builder {
     } else {
       m_.scale = 0;
       budget_ = Term::of(m_.model.add_column(0, kInfinity, 1, false));
-      rounding_ = false;  // for one budget only
+      rounding_ = false;  // needs a fixed budget
     }
     for (auto* columns : {&m_.kept, &m_.page_in, &from_storage_})
       columns->assign(at(w_.count()), std::vector<int>(at(p_.values), -1));
@@ -60,14 +60,14 @@ class Builder {
       m_.resident.push_back(model.add_binary(-m_.scale * resident.joules));
   }
 
-  // The channel wakes up once, at least, where anything is paged out.
+  // Charges one wake-up of the channel if anything is paged out.
   void add_waking() {
     m_.wakes = m_.model.add_column(0, 1, m_.scale * p_.wake_joules, false);
     for (const int stored : m_.stored)
       if (stored >= 0) m_.model.at_most(Linear().add(1, Term::of(stored)).add(-1, Term::of(m_.wakes)), 0);
   }
 
-  // What brings v into window k, in which it is not made.
+  // Returns the sum of the ways in which v, computed earlier, is available in window k.
   Linear available(int k, int v) const {
     return Linear()
         .add(1, Term::of(m_.kept[at(k - 1)][at(v)]))
@@ -98,7 +98,7 @@ class Builder {
     }
   }
 
-  // Copies kept since a computation, and copies that came from storage, each on their own.
+  // Adds separate retention rows for copies kept since a computation and for copies read from storage.
   void add_retention(int k, int v) {
     Model& model = m_.model;
     const Term kept = Term::of(m_.kept[at(k)][at(v)]);
@@ -120,8 +120,8 @@ class Builder {
     const std::int64_t room = p_.budget - working_set(p_, op);
     const double unit = m_.ram_unit;
     Linear sum;
-    std::vector<std::int64_t> beside;  // bytes of
-    std::vector<int> loads;            // columns
+    std::vector<std::int64_t> beside;  // bytes of kept values
+    std::vector<int> loads;            // their columns
     for (int v = 0; v < p_.values; ++v) {
       if (m_.kept[at(k)][at(v)] < 0) continue;
       if (contains(p_.reads[at(op)], v) || contains(p_.writes[at(op)], v)) continue;
@@ -140,13 +140,13 @@ class Builder {
       return;
     }
     m_.model.at_most(sum, static_cast<double>(room) / unit);
-    std::int64_t not_aligned = 0;  // if all are resident
+    std::int64_t not_aligned = 0;  // padding saved if all are resident
     for (const Resident& one : p_.residents) not_aligned += p_.bytes[at(one.value)] - one.bytes;
     if (rounding_) add_rounded(room + not_aligned, beside, loads);
   }
 
-  // Before it would be loaded and after its last use, a resident value takes RAM beside all else; in between
-  // it is kept, without the bytes that align paged values.
+  // Before its load and after its last use, a resident value takes additional RAM; in between it counts as
+  // kept, without the padding of paged values.
   void add_residents(int k, Linear& sum) {
     const int op = w_.breakpoints()[at(k)];
     for (std::size_t i = 0; i < p_.residents.size(); ++i) {
@@ -160,8 +160,8 @@ class Builder {
     }
   }
 
-  // 1 if all operands are kept over which the breakpoint op may write its first result; -1: there are none,
-  // or never all of them.
+  // Returns a column that is 1 if all operands are kept that the breakpoint op may overwrite with its first
+  // result; -1 if there are none, or they are never all kept.
   int all_kept(int k) {
     const std::vector<int>& operands = p_.overwritable[at(w_.breakpoints()[at(k)])];
     Linear sum;
@@ -175,7 +175,7 @@ class Builder {
     return all;
   }
 
-  // The same row in whole numbers of each size. Most graphs have a few sizes only.
+  // Adds the row rounded to multiples of each size. Most graphs have few sizes.
   void add_rounded(std::int64_t room, const std::vector<std::int64_t>& bytes, const std::vector<int>& loads) {
     constexpr std::size_t kMostSizes = 60;
     std::vector<std::int64_t> sizes = bytes;
@@ -197,12 +197,12 @@ class Builder {
   const Problem& p_;
   const StageWindows& w_;
   bool rounding_;
-  Term budget_ = Term::fixed(0);  // a column where the least RAM is sought
+  Term budget_ = Term::fixed(0);  // a column if RAM is minimized
   WindowModel m_;
   std::vector<std::vector<int>> from_storage_;
 };
 
-// The gap after op `from`, whose result may be written over the value.
+// Returns whether the op at which the gap begins may overwrite the value with its result.
 bool is_overwritable(const Problem& p, const Gap& gap) {
   const std::vector<int>& operands = p.overwritable[at(gap.from)];
   return std::find(operands.begin(), operands.end(), gap.value) != operands.end();
@@ -280,7 +280,7 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
                                 const std::vector<double>& x, const Gaps& gaps) {
   const auto value_of = [&](int column) { return column >= 0 ? x[at(column)] : 0.0; };
   std::vector<double> change(at(p.ops) + 1, 0.0);
-  std::vector<double> given(at(p.ops), 1.0);  // how far no operand dies over which the result may be written
+  std::vector<double> given(at(p.ops), 1.0);  // degree to which no overwritable operand is freed
   for (const Gap& gap : gaps.all()) {
     if (gap.to >= p.ops) {
       if (is_overwritable(p, gap)) given[at(gap.from)] = 0;
@@ -315,7 +315,7 @@ std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, c
 
 std::vector<int> overflowing(const Problem& p, const std::vector<double>& ram,
                              const std::vector<int>& breakpoints, int at_most) {
-  constexpr int kApart = 2;  // stages
+  constexpr int kApart = 2;  // least distance in stages
   std::vector<int> order;
   for (int t = 0; t < p.ops; ++t) {
     const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();

@@ -14,7 +14,8 @@ namespace poet {
 
 namespace {
 
-/// Beside compute they take no time in the problem, and are waited for all the same.
+/// Charges idle energy for an estimated share of the loads' time: the problem models concurrent loads as
+/// taking no time, but compute may wait for them.
 void charge_loads(const LoadsOf& of, double waiting, Problem& p) {
   if (!of.original.costs.timing.concurrent) return;
   for (const OpId op : ids<OpId>(of.loads.loads.size())) {

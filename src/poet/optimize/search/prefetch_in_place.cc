@@ -14,7 +14,7 @@
 namespace poet {
 namespace {
 
-/// For every address, the step from which it is free of earlier allocations.
+/// Records, for every address, the step from which earlier allocations no longer use it.
 class FreeSince {
  public:
   /// Frees [begin, end) from `step` on. Steps must not decrease from call to call.
@@ -36,24 +36,24 @@ class FreeSince {
     since_.try_emplace(address, std::prev(since_.upper_bound(address))->second);
   }
 
-  std::map<std::int64_t, std::size_t> since_{{0, 0}};  // from this address to the next one
+  std::map<std::int64_t, std::size_t> since_{{0, 0}};  // each entry holds up to the next address
 };
 
-/// Returns a new order of the plan's steps, as indices.
-using Order = std::vector<std::size_t>;
+using Order = std::vector<std::size_t>;  // of a plan's steps, as indices
 
+/// Returns the order with each page-in as early as its address is free, in the order of page-ins.
 Order with_page_ins_early(const Instance& instance, const Plan& plan, const Layout& layout) {
   const std::size_t count = plan.steps.size();
   std::vector<std::vector<const Allocation*>> ends(count + 1);
-  std::vector<const Allocation*> begun(count, nullptr);  // by a page-in
+  std::vector<const Allocation*> begun(count, nullptr);  // per step
   for (const Allocation& one : layout.allocations) {
     ends[static_cast<std::size_t>(one.end)].push_back(&one);
     begun[static_cast<std::size_t>(one.begin)] = &one;
   }
   FreeSince free;
-  IdVector<ValueId, std::size_t> left(instance.graph.values.size(), 0);  // after its last free
+  IdVector<ValueId, std::size_t> left(instance.graph.values.size(), 0);  // the step after its last free
   std::vector<Order> before(count);
-  std::size_t earliest = 0;  // after the last page-out, and not before the page-in before
+  std::size_t earliest = 0;  // after the last page-out, and not before the previous page-in
   for (std::size_t i = 0; i < count; ++i) {
     const Step& step = plan.steps[i];
     const std::size_t since = step.kind == StepKind::free ? i + 1 : i;
@@ -74,7 +74,7 @@ Order with_page_ins_early(const Instance& instance, const Plan& plan, const Layo
   return order;
 }
 
-/// Without waits for page-ins, which are where their uses are.
+/// Returns the plan in the new order. Waits for page-ins are dropped, since canonicalize() adds them at uses.
 Plan in_order(const Instance& instance, const Plan& plan, const Order& order) {
   Plan moved;
   IdVector<ValueId, char> leaves(instance.graph.values.size(), 0);

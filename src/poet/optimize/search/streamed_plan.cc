@@ -13,7 +13,7 @@
 
 namespace poet {
 
-// A free of the stream makes compute wait for the value's page-out; then values are freed as early as
+// Adds the waits for page-outs that the stream's frees imply; canonicalize() then frees values as early as
 // possible.
 Plan plan_in_place(const Instance& instance, const Stream& stream) {
   return canonicalize(instance, stream.plan, Semantics::device);
@@ -21,7 +21,7 @@ Plan plan_in_place(const Instance& instance, const Stream& stream) {
 
 namespace {
 
-// What is in RAM at once; of what is written in place, once.
+// Returns the most bytes allocated at one time; results in place count once with their operands.
 Bytes greatest_load_of(const std::vector<Allocation>& allocations, std::size_t steps) {
   std::vector<int> end;
   for (const Allocation& allocation : allocations) end.push_back(allocation.end);
@@ -50,7 +50,7 @@ std::vector<int> takings_of(const Plan& plan) {
   return number;
 }
 
-// What the original's plan takes, and where.
+// Returns the allocations of the original's plan with their addresses.
 std::vector<Taken> taken_without_loads(const WithLoads& loads, const PlacedPlan& with,
                                        const std::vector<char>& left_out) {
   std::vector<int> renumbered;
@@ -70,7 +70,7 @@ std::vector<Taken> taken_without_loads(const WithLoads& loads, const PlacedPlan&
 }  // namespace
 
 Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<Taken>& taken) {
-  std::map<std::pair<int, int>, std::int64_t> offsets;  // by number of the taking step, and value
+  std::map<std::pair<int, int>, std::int64_t> offsets;  // by number of the allocating step, and value
   for (const Taken& one : taken) offsets[{one.taking, one.value}] = one.offset;
   const std::vector<int> number = takings_of(plan);
   Layout layout;

@@ -17,7 +17,7 @@
 namespace poet {
 namespace {
 
-// Estimates of the share of a transfer's time during which compute waits. Only the plan shows which is right.
+// Estimates of the share of a transfer's time during which compute waits. The plan determines the true share.
 constexpr double kLikelyWaiting = 0.3;
 constexpr std::array kWaiting = {0.0, kLikelyWaiting, 1.0};
 // Shares of the RAM budget that a search leaves free: if RAM is full, no transfer can overlap compute.
@@ -68,7 +68,7 @@ class BestPlan {
   std::optional<PlacedPlan> placed;
 
  private:
-  // Not stopped when time is up, unless it takes its time: a plan that waits too long is none.
+  // Small problems are planned even if time is up: without planned transfers a plan may miss the deadline.
   [[nodiscard]] Stop stop_of_planning(const Problem& problem) const {
     return is_large(problem) ? stop_ : stop_.when_cancelled();
   }
@@ -95,7 +95,7 @@ class BestPlan {
   PlansFound found_;
 };
 
-/// Everything can be kept; of a large problem by a shorter argument, as candidates take their time.
+/// Returns whether everything can be kept; for large problems by the peak alone, as candidates are expensive.
 bool keeps_all(const Problem& problem) {
   if (!is_large(problem)) return complete(problem, no_decisions(problem)).within(problem);
   return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
@@ -110,7 +110,7 @@ bool is_below_floor(const Problem& problem) {
 /// the plans have addresses.
 void search_streams(const Problem& problem, const Stop& stop, std::int64_t alignment, BestPlan& plans) {
   constexpr int kRounds = 12;
-  constexpr int kQuickRounds = 6;  // which may take more time than there is to find a plan at all
+  constexpr int kQuickRounds = 6;  // these continue past the time limit until a plan is found
   const auto has_one = [&] { return alignment > 0 ? plans.placed.has_value() : plans.best() != nullptr; };
   StreamingSearch streams(problem, alignment);
   for (int round = 0; round < kRounds; ++round) {
@@ -122,7 +122,7 @@ void search_streams(const Problem& problem, const Stop& stop, std::int64_t align
   if (streams.best() && !stop.cancelled()) plans.consider(problem, *streams.best());
 }
 
-/// Returns the best candidate of greedy and local search.
+/// Adds the plans of the best candidates of greedy and local search.
 void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop, BestPlan& plans,
                        double part_of_effort = 1) {
   Search search(problem, options, stop);
@@ -131,7 +131,7 @@ void search_candidates(const Problem& problem, const SolveOptions& options, cons
   if (plans.best() != nullptr && stop()) return;
   offer_paging_only(search);
   if (!search.has_incumbent()) return;
-  // Before the search as well: what costs less without waiting may wait longer.
+  // Considered before local search, too: a candidate that is cheaper without stalls may stall longer.
   const bool considered = plans.best() == nullptr;
   if (considered) plans.consider(problem, search.incumbent());
   const long evaluations = std::min(kEvaluationsPerOp * problem.ops, kMostEvaluations);
@@ -159,9 +159,10 @@ void hold_back(const SolveRequest& request, const SolveOptions& options, double 
 
 std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
                                                 const Stop& stop) {
-  // Of the time left, each time; the bounds want most of it. Addresses are seldom found for a plan without.
+  // Share of the time left per search; bounds need most of the time. Plans without addresses get a small
+  // part, as they seldom fit addresses later.
   const double part_of_large = options.aim == Aim::plan ? 0.25 : 0.08;
-  constexpr double kPartWithout = 0.3;  // of that, for plans without addresses
+  constexpr double kPartWithout = 0.3;  // of that share, for plans without addresses
   const std::int64_t alignment = std::max<std::int64_t>(1, request.instance.costs.alignment.value());
   BestPlan plans(request, options, stop);
   SolveOptions quiet = options;
@@ -177,7 +178,7 @@ std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, con
     };
     search_streams(problem, part(kPartWithout), 0, plans);
     search_streams(problem, part(1), alignment, plans);
-    // Candidates of large problems take long, and solve() searches for some.
+    // Candidates of large problems are expensive, and solve() also searches for some.
     if (!is_large(problem) || plans.best() == nullptr) search_candidates(problem, quiet, stop, plans);
     if (!is_large(problem) && plans.energy() != before) best_waiting = waiting;
   }

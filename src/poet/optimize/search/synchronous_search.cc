@@ -15,7 +15,7 @@ constexpr std::array kWaitingAfterAnswers = {0.0, 0.1, 0.3};
 // Effort of one annealing.
 constexpr long kEvaluationsPerOpOfAnswer = 50;
 constexpr long kMostEvaluationsOfAnswer = 20'000;
-constexpr int kSeedsOfAnswer = 3;  // annealed in sequence, each from the last one's result
+constexpr int kSeedsOfAnswer = 3;  // annealed in sequence, each from the previous result
 
 }  // namespace
 

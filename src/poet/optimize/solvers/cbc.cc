@@ -48,7 +48,7 @@ void load(Simplex& simplex, const Model& model) {
                       coin_bounds(model.row_upper).data());
 }
 
-// Counts simplex iterations of a linear program and all its copies, as Clp copies its handler.
+// Counts the simplex iterations of a linear program and its copies; Clp copies the handler with the program.
 class IterationCount : public ClpEventHandler {
  public:
   struct Shared {
@@ -78,7 +78,7 @@ class Listener : public CbcEventHandler {
     const Model* model;
     double best = kInfinity;  // the best objective reported
     double constant;
-    double relaxation;  // a bound that does not depend on Cbc
+    double relaxation;  // the relaxation's bound, independent of Cbc
     IterationCount::Shared* iterations;
     std::atomic<long> nodes = 0;
   };
@@ -86,14 +86,14 @@ class Listener : public CbcEventHandler {
   CbcEventHandler* clone() const override { return new Listener(*this); }
   CbcAction event(CbcEvent) override {
     const CbcModel* model = getModel();
-    // A heuristic's own tree: its objective and bound are not the model's, its columns may be others.
+    // In a heuristic's own tree objective, bound and columns are not the model's.
     if (model->parentModel() != nullptr) return noAction;
     const double objective = model->getObjValue();
     if (model->bestSolution() != nullptr && objective < std::min(shared_->best, kHuge)) {
       shared_->best = objective;
       shared_->tell->incumbent(*shared_->model, model->bestSolution());
     }
-    // Before the root is solved, and when the tree is empty, this is the incumbent's objective, not a bound.
+    // Before the root is solved and when the tree is empty, this is the incumbent's objective, not a bound.
     const double bound = model->getBestPossibleObjValue();
     const bool is_bound = std::abs(bound) < kHuge && bound < objective;
     shared_->nodes = model->getNodeCount();
@@ -122,7 +122,7 @@ class LinearProgram {
     };
     IterationCount counter(iterations_);
     simplex_.passInEventHandler(&counter);
-    constexpr int kWhenStuck = 50;  // Clp decides when
+    constexpr int kWhenStuck = 50;  // Clp decides when to perturb
     if (options.perturb) simplex_.setPerturbation(kWhenStuck);
   }
 
@@ -138,7 +138,7 @@ class LinearProgram {
   }
 
  private:
-  // After a round with hardly any rise, a better one is rare.
+  // Adds rounds of cuts; stops after kIdle rounds that hardly raise the bound.
   void cut() {
     constexpr int kRounds = 60;
     constexpr int kIdle = 3;
@@ -214,7 +214,7 @@ class LinearProgram {
   Parent& parent_;
   ClpSimplex simplex_;
   IterationCount::Shared iterations_;
-  bool reached_ = false;  // an optimum, with all rows so far or fewer
+  bool reached_ = false;  // an optimum was found, with all rows so far or fewer
   std::vector<Linear> cuts_;
 };
 
@@ -356,8 +356,8 @@ void cbc_solve(const Model& model, const MipOptions& options, Tell& tell) {
   IterationCount counter(iterations);
   osi.getModelPtr()->passInEventHandler(&counter);
 
-  // The relaxation first: its bound does not depend on Cbc, and Cbc never sees an infeasible or unbounded
-  // one.
+  // Solves the relaxation first: its bound does not depend on Cbc, and Cbc never gets an infeasible or
+  // unbounded relaxation.
   osi.initialSolve();
   if (osi.isProvenPrimalInfeasible()) {
     tell.result(MipStatus::infeasible, -kInfinity, 0, iterations.used);

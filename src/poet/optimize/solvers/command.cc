@@ -29,7 +29,7 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-// Replaces all occurrences; says whether there was one.
+// Replaces all occurrences. Returns whether there was one.
 bool replace_all(std::string& text, const std::string& what, const std::string& by) {
   bool any = false;
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
@@ -44,7 +44,7 @@ bool replace_all(std::string& text, const std::string& what, const std::string& 
 std::string expand_command(const std::string& command, const std::string& mps, const std::string& solution,
                            double seconds) {
   std::string text = command;
-  // {seconds} first: file names are taken as they are.
+  // {seconds} first, so that file names are not expanded.
   replace_all(text, "{seconds}", std::to_string(std::lround(std::ceil(std::min(seconds, 1e9)))));
   const bool has_solution = text.find("{solution}") != std::string::npos;
   const bool has_mps = text.find("{mps}") != std::string::npos;
@@ -75,7 +75,7 @@ SolutionFile ask_command(const Model& model, const ColumnNames& names,
   const std::string command = expand_command(files.command, mps, solution, time_limit_seconds);
   write_mps_file(mps, model, names, comments);
   std::error_code ignored;
-  std::filesystem::remove(solution, ignored);  // an old answer is none
+  std::filesystem::remove(solution, ignored);  // a stale solution must not be read
   ProgramCall shell;
   shell.arguments = {"/bin/sh", "-c", command};
   const ChildEnd end = run_program(shell, time_limit_seconds, keep_going);
@@ -88,7 +88,7 @@ SolutionFile ask_command(const Model& model, const ColumnNames& names,
   try {
     return read_solution(in, names, solution);
   } catch (const InputError&) {
-    if (stopped) return {};  // in the middle of writing
+    if (stopped) return {};  // the file may be incomplete
     throw;
   }
 }
@@ -98,7 +98,7 @@ MipResult solve_by_command(const Model& model, const MipOptions& options) {
   SolutionFile answer =
       ask_command(model, plain_names(model), {}, options.file, options.time_limit_seconds, keep_going);
   MipResult result;
-  // Solvers are content with a little less than what is asked for.
+  // Solvers accept solutions with small violations.
   constexpr double kTolerance = 1e-5;
   if (!answer.has_solution || violation(model, answer.x) > kTolerance) return result;
   result.x = std::move(answer.x);

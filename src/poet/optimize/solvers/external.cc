@@ -16,13 +16,11 @@
 namespace poet {
 namespace {
 
-// Larger full models are not written: decisions near uses only, and no root relaxation.
-
 constexpr const char* kTimingHead = "* poet timing:";
 constexpr const char* kStagesHead = "* poet exact stages:";
 constexpr const char* kModelHead = "* poet model:";
 
-// FNV-1a over everything that the model says.
+// FNV-1a over the model's content.
 class Fingerprint {
  public:
   template <class T>
@@ -68,7 +66,7 @@ bool after(const std::string& line, const char* head, std::string& rest) {
   return true;
 }
 
-// One model and the way back from its solutions.
+// Writes one model and converts its solutions to schedules.
 class Writing {
  public:
   Writing(Search& search, const Columns& columns) : search_(search), columns_(columns) {}
@@ -83,7 +81,7 @@ class Writing {
     return tight;
   }
 
-  // Writes the model to the file of the user's choice.
+  // Writes the model to the user's file.
   void write(ExternalModel& external) const {
     const TightModel tight = build(external);
     write_mps_file(search_.options().file.mps, tight.model, meaningful_names(search_.problem(), tight),
@@ -92,12 +90,12 @@ class Writing {
 
   enum class Answer { taken, overflows, none };
 
-  // Offers what the answer decides; changes `external` where another model must be solved.
+  // Offers the answer's schedule to the search; changes `external` if another model must be solved.
   Answer take(const TightModel& tight, const SolutionFile& answer, ExternalModel& external) {
     const Problem& p = search_.problem();
     if (!answer.has_solution) {
       if (external.timing == rows::TransferTiming::relaxed) return Answer::none;
-      external.timing = rows::TransferTiming::relaxed;  // stages that wait for their transfers are too slow
+      external.timing = rows::TransferTiming::relaxed;  // stages that wait for transfers are too slow
       return Answer::overflows;
     }
     const Candidate candidate = complete(p, tight.vars.decisions(p, answer.x));
@@ -179,7 +177,7 @@ ColumnNames meaningful_names(const Problem& problem, const TightModel& tight) {
     }
     for (const auto& [stage, column] : vars.page_ins(v)) name(column, fmt::format("In_{}_{}", stage, v));
     for (const auto& [stage, column] : vars.page_outs(v)) name(column, fmt::format("Out_{}_{}", stage, v));
-    // One column if the stage of the page-out is open, else the sum of those that have their names.
+    // One column if the stage of the page-out is open, else the sum of columns that have names of their own.
     const Linear stored = vars.stored(v);
     if (vars.page_outs(v).empty() && stored.terms().size() == 1)
       name(stored.terms()[0].first, fmt::format("Stored_{}", v));
@@ -218,7 +216,7 @@ void solve_by_file(Search& search) {
     columns = full_columns(p);
     search.enter("root relaxation");
     (void)solve_root(search, columns);
-    if (search.done()) return;  // what is known is good enough
+    if (search.done()) return;  // the incumbent is good enough
   } else {
     columns = just_in_time_columns(p, 2, 1);
   }

@@ -30,7 +30,7 @@ struct Context {
 void on_news(int kind, const char*, const HighsCallbackDataOut* out, HighsCallbackDataIn*, void* data) {
   Context& context = *static_cast<Context*>(data);
   if (kind == kHighsCallbackSimplexInterrupt) {
-    // Of one linear program; those of a tree are counted when they are done.
+    // Counts iterations within one linear program; completed ones of a tree are already in `work`.
     if (context.work_limit >= 0 && context.work + out->simplex_iteration_count > context.work_limit)
       context.tell->out_of_work(context.nodes, context.work + out->simplex_iteration_count);
     return;
@@ -49,7 +49,7 @@ void check(HighsInt status, const char* what) {
   if (status == kHighsStatusError) throw std::runtime_error(std::string("HiGHS: ") + what);
 }
 
-// HiGHS has no cutoff for integer programs: a row is one.
+// HiGHS has no cutoff for integer programs; a row serves as one.
 struct Rows {
   std::vector<HighsInt> start, index;
   std::vector<double> value, lower, upper;
@@ -105,7 +105,7 @@ void pass_start(void* highs, const MipOptions& options) {
     columns.push_back(column);
     values.push_back(value);
   }
-  // A start that HiGHS does not like is none.
+  // A start that HiGHS rejects is ignored.
   (void)Highs_setSparseSolution(highs, static_cast<HighsInt>(columns.size()), columns.data(), values.data());
 }
 
@@ -148,7 +148,7 @@ void highs_solve(const Model& model, const MipOptions& options, Tell& tell) {
   (void)Highs_getInt64InfoValue(highs.get(), "mip_node_count", &nodes);
   const MipStatus status = status_of(Highs_getModelStatus(highs.get()), found);
   if (!whole || !std::isfinite(bound)) bound = -kInfinity;
-  // A model without integers has no tree, and no bound of one.
+  // A model without integers has no tree and no MIP bound.
   const bool any_integer = std::count(model.integer.begin(), model.integer.end(), 0) <
                            static_cast<std::ptrdiff_t>(model.integer.size());
   if (!any_integer) {

@@ -12,7 +12,7 @@
 namespace poet {
 namespace {
 
-// How a row is written. Split: its lower side is a row of its own.
+// How a row is written. Split: as two rows, the lower side separately.
 enum class Form { at_most, at_least, equal, range, split, none };
 
 Form form_of(double low, double high) {
@@ -77,7 +77,7 @@ void write_bounds(std::ostream& out, const Model& model, const ColumnNames& name
         bound("LO", low);
       if (high < kInfinity)
         bound("UP", high);
-      else if (model.integer[c])  // some readers take integers for binaries unless told
+      else if (model.integer[c])  // some readers assume binaries without an upper bound
         bare("PL");
     }
   }

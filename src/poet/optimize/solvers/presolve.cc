@@ -7,14 +7,14 @@
 namespace poet {
 namespace {
 
-constexpr double kIntegrality = 1e-6;    // as solvers take it
-constexpr double kSlack = 1e-9;          // by which a row may be broken, of its side or 1
-constexpr std::size_t kMostVisits = 50;  // of a row, in the mean: bounds of integers may creep for ever
+constexpr double kIntegrality = 1e-6;    // solvers' usual tolerance
+constexpr double kSlack = 1e-9;          // tolerance of rows, relative to max(1, side)
+constexpr std::size_t kMostVisits = 50;  // mean per row: bounds of integers may converge very slowly
 
 double slack_of(double side) { return kSlack * std::max(1.0, std::abs(side)); }
 
-// The least or most that a row's columns can sum to: infinite bounds are counted apart, so that one column
-// can be left out.
+// The minimum or maximum activity of a row. Infinite bounds are counted separately, so that the activity
+// without one column can be computed.
 struct Activity {
   double finite = 0;
   int infinite = 0;
@@ -25,7 +25,7 @@ struct Activity {
     else
       ++infinite;
   }
-  // Whether it is finite, and what it is, without a column that contributes coefficient * bound.
+  // The activity without a column that contributes coefficient * bound, and whether it is finite.
   [[nodiscard]] bool is_finite_without(double bound) const {
     return infinite == (std::isfinite(bound) ? 0 : 1);
   }
@@ -119,7 +119,7 @@ class Reduction {
     for (std::size_t k = m_.row_start[r]; k < m_.row_start[r + 1]; ++k) tighten(k, least, most, low, high);
   }
 
-  // The bounds of one column that the others leave it.
+  // Tightens the bounds of one integer column by the row's activity without it.
   void tighten(std::size_t entry, const Activity& least, const Activity& most, double low, double high) {
     const std::size_t c = column(entry);
     if (!m_.integer[c] || is_fixed(c)) return;
@@ -154,8 +154,8 @@ class Reduction {
     changed(c);
   }
 
-  // A column of which less costs no more and helps to break no row goes to its lower bound; one of which more
-  // does, to its upper bound. Whether there was one.
+  // Dual fixing: a column is fixed at a bound if moving it there neither costs more nor violates a row.
+  // Returns whether any was fixed.
   bool set_what_only_costs() {
     std::vector<char> may_fall(lower_.size(), 1);
     std::vector<char> may_rise(lower_.size(), 1);
@@ -210,7 +210,7 @@ class Reduction {
   const Model& m_;
   std::vector<double> lower_, upper_;
   std::vector<std::vector<std::size_t>> rows_of_;
-  std::vector<char> gone_;  // rows that no point can break
+  std::vector<char> gone_;  // redundant rows
   std::vector<std::size_t> queue_;
   std::vector<char> queued_;
   bool infeasible_;

@@ -61,7 +61,7 @@ class Reader {
     take_value(words);
   }
 
-  // HiGHS divides its file by comments. Behind the columns come rows and duals, which are not read.
+  // HiGHS separates sections by comments. Rows and duals follow the columns and are not read.
   void take_comment(const Words& words) {
     if (words.size() < 2) return;
     if (words[1] == "Rows" || words[1] == "Dual") ended_ = true;
@@ -71,7 +71,7 @@ class Reader {
     // HiGHS
     if (line == "Model status") return expects_status_ = true;
     if (words.size() == 1 && words[0] == "Feasible") return true;
-    // What follows are values that break a row, or none.
+    // The values that follow, if any, violate a row.
     if (words.size() == 1 && (words[0] == "Infeasible" || words[0] == "None")) return ended_ = true;
     if (words[0] == "Objective" && words.size() == 2) return true;
     // SCIP
@@ -80,7 +80,7 @@ class Reader {
       if (words[0] == "solution") claim(line);
       return true;
     }
-    // CBC: the first line ends in "objective value 12". Its values are a solution unless it says otherwise.
+    // CBC: the first line ends in "objective value 12". The values are a solution unless it states otherwise.
     if (line_ == 1 && line.find(" objective value ") != std::string::npos) {
       claim(line);
       for (const char* none : {"nfeasible", "nbounded", "no integer solution"})
@@ -100,7 +100,7 @@ class Reader {
 
   void take_value(const Words& words) {
     std::size_t at = words[0] == "**" ? 1 : 0;  // CBC's mark for a value out of its bounds
-    // CBC: number, name, value, reduced cost. A name may look like a number, so names go first.
+    // CBC: number, name, value, reduced cost. A name may look like a number, so names are tried first.
     double ignored = 0;
     if (at < words.size() && !columns_.contains(words[at]) && is_number(words[at], ignored)) ++at;
     if (at + 1 >= words.size()) fail("must be \"name value\"");
@@ -113,7 +113,7 @@ class Reader {
   void take_glpsol(const Words& words) {
     if (words[0] == "s") {
       for (const std::string& word : words) file_.claim += (file_.claim.empty() ? "" : " ") + word;
-      // Optimal or feasible; else the values are none of a solution.
+      // Optimal or feasible; otherwise the values are not a solution.
       file_.has_solution = words.size() > 4 && (words[4] == "o" || words[4] == "f");
       ended_ = !file_.has_solution;
       return;

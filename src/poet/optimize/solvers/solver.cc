@@ -14,7 +14,7 @@
 namespace poet {
 namespace {
 
-// Nothing to decide, no row that can be violated: what is a contradiction has been sorted out.
+// Returns the result for a model without columns and contradictions.
 MipResult nothing_to_decide(const Model& model) {
   MipResult result;
   result.status = MipStatus::optimal;
@@ -28,7 +28,7 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   options.time_limit_seconds -= spent.count();
   if (!result.solver_failed || !options.probing || options.time_limit_seconds <= 0) return result;
-  // What the crashed run had found and proven stands.
+  // Results and bounds of the crashed run remain valid.
   options.probing = false;
   if (options.work_limit >= 0) options.work_limit = std::max(0L, options.work_limit - result.work);
   MipResult again = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
@@ -44,7 +44,7 @@ MipResult solve_by_cbc(const Model& model, MipOptions options) {
   return again;
 }
 
-// What is left of the model when all that is decided is out; the answer is one to the whole.
+// Presolves the model, solves the rest, and returns a result for the whole model.
 MipResult solve_presolved(const Model& model, MipOptions options) {
   Presolved small = presolve(model);
   MipResult result;
@@ -59,7 +59,7 @@ MipResult solve_presolved(const Model& model, MipOptions options) {
     if (index[at(column)] >= 0) start.emplace_back(index[at(column)], value);
   options.start = std::move(start);
   if (small.model.columns() > 0) {
-    // What is decided stays in the objective, of which the gap is a part.
+    // The fixed part stays in the objective, since the gap is relative to the whole objective.
     const double decided = small.model.cost_constant - model.cost_constant;
     small.model.cost_constant = model.cost_constant;
     small.model.add_column(1, 1, decided, false);
@@ -77,7 +77,7 @@ MipResult solve_presolved(const Model& model, MipOptions options) {
   return result;
 }
 
-// A tree searched to the end is closed to within tolerances: at what its solution costs.
+// Sets the bound of a completed tree to its objective, from which it differs by tolerances only.
 MipResult closed(const MipOptions& options, MipResult result) {
   if (result.status == MipStatus::optimal && options.relative_gap == 0 && options.absolute_gap == 0)
     result.bound = result.objective;

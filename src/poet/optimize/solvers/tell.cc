@@ -10,7 +10,7 @@ namespace {
 
 enum Kind { kIncumbent, kProgress, kResult, kOutOfWork };  // the first number of each message
 
-// Nodes alone are news after so many.
+// Progress in nodes alone is reported after this many.
 constexpr long kNodesBetweenNews = 100;
 
 double number(long count) { return static_cast<double>(count); }
@@ -113,7 +113,7 @@ MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& so
       watch, kSolverChild);
   result.solver_failed = end.how == ChildEnd::How::lost;
   if (!ended) result.status = result.x.empty() ? MipStatus::unknown : MipStatus::feasible;
-  // Tolerances aside, a bound is never above a solution.
+  // A bound above the objective is due to tolerances.
   if (!result.x.empty()) result.bound = std::min(result.bound, result.objective);
   return result;
 }

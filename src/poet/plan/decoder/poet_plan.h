@@ -1,7 +1,7 @@
 /* Reads plans that poet wrote, on the device that carries them out.
  *
  * Portable C99: no heap, no recursion, no library, no state of its own, no 64-bit arithmetic. Whatever bytes
- * it is given, it reads none outside of them. docs/formats.md, section "Plan", describes the format. poet
+ * it is given, it reads none outside of them. docs/formats_plan.md describes the format. poet
  * reads its own plan files with this decoder too.
  *
  *     poet_plan plan;

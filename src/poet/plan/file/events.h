@@ -1,7 +1,7 @@
 #pragma once
 
 // The steps of a plan as the events of a plan file's SCHEDULE section: what deviates from computing every op
-// once, in order. docs/formats.md says what they mean; decoder/poet_plan.h reads them.
+// once, in order. docs/formats_plan.md says what they mean; decoder/poet_plan.h reads them.
 
 #include <cstdint>
 #include <vector>

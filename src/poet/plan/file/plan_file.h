@@ -2,7 +2,7 @@
 
 // Plan files: steps and addresses with their instance, semantics and limits, so that they can be verified,
 // shown and run without other files. Two forms with the same content: binary for devices and tools, JSON for
-// people (docs/formats.md).
+// people (docs/formats_plan.md).
 
 #include <cstdint>
 #include <filesystem>

@@ -35,7 +35,7 @@ class Dataset {
   [[nodiscard]] virtual std::string description() const = 0;
 };
 
-/// Opens the data at `path` for the inputs of this graph (forward or training); docs/formats.md has the
+/// Opens the data at `path` for the inputs of this graph (forward or training); docs/formats_run.md has the
 /// formats:
 ///   CIFAR-10's binary files: a folder of data_batch_*.bin, or one such file;
 ///   MNIST's IDX files: a folder with an images and a labels file (of several, those called train...);

@@ -2,7 +2,7 @@
 
 // What a run writes to its page file when a step is complete, so that it can be resumed after the
 // process was killed: how far it has come, which page of each home is the step's, and what lies in RAM. Two
-// records alternate, so that one is whole while the other is written (docs/formats.md, "Page file").
+// records alternate, so that one is whole while the other is written (docs/formats_run.md, "Page file").
 
 #include <cstddef>
 #include <cstdint>

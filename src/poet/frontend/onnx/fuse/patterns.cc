@@ -9,7 +9,8 @@
 namespace poet::onnx {
 namespace {
 
-/// The position of the operand that is not a known number; nothing unless exactly one is.
+/// Returns the position of the operand that is not a known number, and the other's number; nullopt if neither
+/// is a known number.
 std::optional<std::pair<std::size_t, double>> with_number(const Lowering& net, const Node& node) {
   if (node.inputs.size() != 2 || !node.domain.empty()) return std::nullopt;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -30,7 +31,7 @@ bool is_mean_of_rows(const Lowering& net, const Node* node, std::size_t rank) {
     return false;
   if (integer(*node, "keepdims", 1) == 0) return false;
   std::vector<std::int64_t> axes = integers(*node, "axes");
-  if (node->inputs.size() == 2) {  // of opset 18
+  if (node->inputs.size() == 2) {  // since opset 18
     const Fixed* list = net.operands.contains(node->inputs[1]) ? fixed_of(net, *node, 1) : nullptr;
     if (list == nullptr || !list->tensor.known) return false;
     axes = list->tensor.integers;
@@ -38,14 +39,14 @@ bool is_mean_of_rows(const Lowering& net, const Node* node, std::size_t rank) {
   return axes.size() == 1 && rank > 1 && checked_axis(axes[0], rank) + 1 == rank;
 }
 
-/// x² as a power or as a product.
+/// Returns whether the node computes x², as a power or as a product.
 bool is_square(const Lowering& net, const Node& node, const std::string& x) {
   if (node.op_type == "Mul") return node.inputs.size() == 2 && node.inputs[0] == x && node.inputs[1] == x;
   const auto two = node.op_type == "Pow" ? with_number(net, node) : std::nullopt;
   return two && two->first == 0 && two->second == 2.0;
 }
 
-/// The only reader of `node`, when it is an `op_type` that also reads a known number.
+/// Returns the only reader of `node` and the known number that it also reads, if it is an `op_type`.
 std::optional<std::pair<const Node*, double>> following(const Lowering& net, const Node& node,
                                                         const std::string& op_type) {
   const Node* next = only_reader(net.uses, node, op_type);
@@ -54,14 +55,14 @@ std::optional<std::pair<const Node*, double>> following(const Lowering& net, con
   return std::pair{next, number->second};
 }
 
-/// following_weight() of `size` numbers in at most `rank` axes.
+/// As following_weight(), for a weight of `size` numbers in at most `rank` axes.
 std::optional<std::pair<const Node*, std::size_t>> following_list(const Lowering& net, const Node& node,
                                                                   const std::string& op_type,
                                                                   std::int64_t size, std::size_t rank) {
   const auto next = following_weight(net, node, op_type);
   if (!next) return std::nullopt;
   const Shape shape = shape_of(net, *next->first, next->second);
-  // With more axes than the other operand it would give the result more.
+  // With more axes than the other operand it would add axes to the result.
   const bool fits =
       !shape.empty() && shape.size() <= rank && shape.back() == size && element_count(shape) == size;
   return fits ? next : std::nullopt;
@@ -145,7 +146,7 @@ bool feeds_product_only(const Lowering& net, const Node& node) {
 
 bool became_gelu(Lowering& net, const Node& node, std::size_t position) {
   const std::string& x = node.inputs[position];
-  // Each of the readers comes here and looks at all: their number must be bounded.
+  // Every reader checks all readers, so their number is limited.
   constexpr std::size_t kMostReaders = 64;
   if (readers(net.uses, x).size() > kMostReaders) return false;
   for (const Node* start : readers(net.uses, x)) {

@@ -13,14 +13,14 @@
 namespace poet::onnx {
 namespace {
 
-/// The Mul that is the only reader of `node`'s result, and reads `x` besides; null otherwise.
+/// Returns the Mul that is the only reader of `node`'s result and also reads `x`, or null.
 const Node* times(const Lowering& net, const Node& node, const std::string& x) {
   const Node* next = only_reader(net.uses, node, "Mul");
   if (next == nullptr || next->inputs.size() != 2) return nullptr;
   return next->inputs[next->inputs[0] == node.outputs[0] ? 1 : 0] == x ? next : nullptr;
 }
 
-/// The only reader, when it divides by 6.
+/// Returns the only reader if it divides by 6, else null.
 const Node* sixth(const Lowering& net, const Node& node) {
   const Node* next = only_reader(net.uses, node);
   if (next == nullptr) return nullptr;
@@ -28,7 +28,7 @@ const Node* sixth(const Lowering& net, const Node& node) {
   return factor && about(factor->second, 1.0 / 6) ? next : nullptr;
 }
 
-/// The bounds of a Clip, attributes or inputs; nothing when one is not known.
+/// Returns the bounds of a Clip, from attributes or inputs, or nullopt if one is not known.
 std::optional<std::pair<double, double>> bounds(const Lowering& net, const Node& clip) {
   double found[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   for (std::size_t i = 1; i <= 2; ++i) {
@@ -42,8 +42,8 @@ std::optional<std::pair<double, double>> bounds(const Lowering& net, const Node&
   return std::pair{found[0], found[1]};
 }
 
-/// The only reader, when it clips to [0, a positive number], which is given too; after a Relu any lower bound
-/// up to 0 does.
+/// Returns the only reader and its upper bound, if it clips to [0, a positive number]; after a Relu any lower
+/// bound up to 0 is accepted.
 std::optional<std::pair<const Node*, double>> clipped_from_0(const Lowering& net, const Node& node,
                                                              bool after_relu) {
   const Node* clip = only_reader(net.uses, node, "Clip");

@@ -8,7 +8,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Whether input `i` holds this number and no other.
+/// Returns whether all elements of input `i` are known to be this number.
 bool all_are(const Lowering& net, const Node& node, std::size_t i, double number) {
   if (node.inputs.size() <= i || !net.operands.contains(node.inputs[i])) return false;
   const Fixed* x = fixed_of(net, node, i);
@@ -17,7 +17,7 @@ bool all_are(const Lowering& net, const Node& node, std::size_t i, double number
                      [number](double element) { return element == number; });
 }
 
-/// Whether the Reshape gives back `shape`, that of `x`, by the list itself or by the Shape of x.
+/// Returns whether the Reshape restores `shape`, that of `x`, given as a list or as the Shape of x.
 bool gives_back(const Lowering& net, const Node& node, const std::string& x, const Shape& shape) {
   if (node.inputs.size() != 2) return false;
   if (net.operands.contains(node.inputs[1])) {
@@ -33,7 +33,7 @@ bool gives_back(const Lowering& net, const Node& node, const std::string& x, con
   return false;
 }
 
-/// following_weight() with one number per channel of a value of `shape`.
+/// As following_weight(), for a weight with one number per channel of a value of `shape`.
 std::optional<std::pair<const Node*, std::size_t>> per_channel(const Lowering& net, const Node& node,
                                                                const std::string& op_type,
                                                                const Shape& shape) {

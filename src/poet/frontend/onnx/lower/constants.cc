@@ -45,7 +45,7 @@ const std::map<std::string, Entry>& rules() {
   return table;
 }
 
-/// Elements by their positions.
+/// Rules of operators that read or write elements by position.
 const std::map<std::string, Entry>& position_rules() {
   static const std::map<std::string, Entry> table = {
       {"CumSum", {cumsum, 2}},        {"GatherElements", {gather_elements, 2}},
@@ -56,7 +56,7 @@ const std::map<std::string, Entry>& position_rules() {
   return table;
 }
 
-/// Null when there is none.
+/// Returns the operator's entry, or null if it has none.
 const Entry* find(const std::string& op_type) {
   for (const auto* table : {&rules(), &position_rules()}) {
     const auto found = table->find(op_type);
@@ -77,7 +77,7 @@ std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::in
     throw InputError(fmt::format("has {} inputs but needs {}", inputs.size(), entry->least_inputs));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // Lists that describe what to do are integers in every operator that has them.
+    // Lists of axes, shapes or positions are integers in all of these operators.
     const bool lists = node.op_type == "Reshape" || node.op_type == "Squeeze" ||
                        node.op_type == "Unsqueeze" || node.op_type == "Slice" || node.op_type == "Gather" ||
                        node.op_type == "Expand" || node.op_type == "Trilu" || node.op_type == "Tile";

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
 
-/// Real numbers that may train if they reach an operator as they are.
+/// Returns whether the tensor may be a trainable weight if an operator reads it unchanged.
 bool may_train(const Fixed& x) {
   return x.tensor.type == Type::real && element_count(x.tensor.shape) != 1 && !x.constant && !x.tensor.fill;
 }
 
-/// Operators that only change how a constant is seen: their own rules keep its name.
+/// Returns whether the operator is only a view of a constant; its own rule then keeps the constant's name.
 bool only_views(const Node& node, std::size_t rank) {
   const std::int64_t to = integer(node, "to", 0);
   if (node.op_type == "Cast") return to == 1 || to == 10 || to == 11 || to == 16;
@@ -29,7 +29,7 @@ bool only_views(const Node& node, std::size_t rank) {
   return false;
 }
 
-/// What Shape or Size make of a value of this shape, known or not.
+/// Returns the result of Shape or Size for a value of this shape, whether its elements are known or not.
 Tensor of_shape(const Node& node, const Shape& whole) {
   if (node.op_type == "Size") {
     Tensor count = integer_list({element_count(whole)});
@@ -59,7 +59,7 @@ bool was_evaluated(Lowering& net, const Node& node) {
     const Fixed* x = fixed_of(net, node, i);
     inputs.push_back(x == nullptr ? nullptr : &x->tensor);
     if (x == nullptr || x->tensor.type != Type::real) continue;
-    // Weights keep their names, however small they are.
+    // Weights keep their names, even small ones.
     if (may_train(*x) || x->transposed) return false;
     if (element_count(x->tensor.shape) != 1 && only_views(node, x->tensor.shape.size())) return false;
     if (x->tensor.known || !x->tensor.fill) continue;
@@ -68,7 +68,7 @@ bool was_evaluated(Lowering& net, const Node& node) {
   }
   std::optional<Tensor> result = evaluate(node, inputs, net.model.opset);
   if (!result) return false;
-  // Each is bounded, and so are all together.
+  // Each result is limited in size; this limits their sum.
   net.evaluated_elements += result->known ? element_count(result->shape) : 0;
   if (net.evaluated_elements > kMostHeld) {
     throw InputError(
@@ -76,14 +76,14 @@ bool was_evaluated(Lowering& net, const Node& node) {
                     "initialisers",
                     kMostHeld));
   }
-  // A number that the file stores is a weight for operators that have one, however it is shaped on the way.
+  // A stored number remains a possible weight when only its shape is changed.
   const Fixed* seen = inputs.empty() ? nullptr : fixed_of(net, node, 0);
   if (seen != nullptr && seen->tensor.type == Type::real && !seen->constant && only_views(node, 0)) {
     const std::string name = node.op_type == "Identity" ? node.outputs.front() : seen->name;
     set_result(net, node, Fixed{name, std::move(*result)});
     return true;
   }
-  const bool constant = node.op_type != "ConstantOfShape";  // which also stands for weights
+  const bool constant = node.op_type != "ConstantOfShape";  // this one may stand for a weight
   set_result(net, node, Fixed{node.outputs.front(), std::move(*result), false, constant});
   return true;
 }

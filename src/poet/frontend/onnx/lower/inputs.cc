@@ -11,7 +11,7 @@
 namespace poet::onnx {
 namespace {
 
-/// What to do about an input of open or other size, with its own shape where the file knows it.
+/// Returns the suggestion for an input of unknown or different size, with its shape if the file has one.
 std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) {
   std::vector<std::string> sizes;
   if (input.shape) {
@@ -25,7 +25,7 @@ std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) 
                      all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
 }
 
-/// The file's shape of an input as the user has set it.
+/// Returns the shape of an input: the user's, or the file's with the user's batch size. Throws InputError.
 Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
   if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {
@@ -72,7 +72,7 @@ void add_inputs(Lowering& net) {
     if (readers(net.uses, input.name).empty() && input.name != net.uses.logits) continue;
     const Shape shape = chosen_shape(input, options);
     is_read = true;
-    // Along any axis: sequences may have the batch second.
+    // Any axis counts, since sequences may have the batch second.
     batch_is_used = batch_is_used || !options.batch_size || !options.input_shapes.contains(input.name) ||
                     std::find(shape.begin(), shape.end(), *options.batch_size) != shape.end();
     if (input.type == Type::other) {

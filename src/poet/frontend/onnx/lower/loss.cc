@@ -15,7 +15,7 @@
 namespace poet::onnx {
 namespace {
 
-/// The node that has it among its outputs, of ONNX's own operators; null when there is none.
+/// Returns the node of ONNX's own domain that writes the value, or null.
 const Node* writer_of(const Model& model, const std::string& value) {
   const auto writes = [&value](const Node& node) {
     return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
@@ -24,8 +24,8 @@ const Node* writer_of(const Model& model, const std::string& value) {
   return found == model.nodes.end() || !found->domain.empty() ? nullptr : &*found;
 }
 
-/// The axis that a softmax normalises. Before opset 13 those are all axes from the given one on, which is
-/// the same when at most one of them is longer than 1.
+/// Returns the axis that a softmax normalises. Before opset 13 a softmax normalises all axes from the given
+/// one on, which is equivalent if at most one of them is longer than 1; otherwise throws InputError.
 std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opset) {
   const std::size_t first = checked_axis(integer(node, "axis", opset < 13 ? 1 : -1), shape.size());
   if (opset >= 13) return first;
@@ -38,7 +38,7 @@ std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opse
   return axis;
 }
 
-/// `convolved`: a convolution wrote it. `final_softmax`: the one that was taken off, or null.
+/// `convolved`: a convolution wrote the output. `final_softmax`: the softmax that was removed, or null.
 void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node* final_softmax) {
   GraphBuilder& graph = net.builder;
   ValueId logits = output;
@@ -50,10 +50,10 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
-  // Convolutions have their channels along axis 1; of other results of three axes the last one is it.
+  // Convolutions have channels along axis 1; other results with three axes have classes along the last one.
   bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
   if (final_softmax != nullptr) {
-    // It knows where the classes are.
+    // Its axis is the axis of the classes.
     const std::string place = place_of(*final_softmax);
     std::size_t axis = 0;
     try {
@@ -75,7 +75,7 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
     std::vector<std::int64_t> classes_last = {0};
     for (std::size_t i = 2; i < from.size(); ++i) classes_last.push_back(static_cast<std::int64_t>(i));
     classes_last.push_back(1);
-    // What an exporter has transposed the other way round before is only seen so.
+    // If the exporter has transposed it before, a view suffices.
     const bool is_stored_so = permuted(graph.layout(logits), classes_last).strides.empty();
     logits = is_stored_so ? nn::permute(graph, "logits.rows", logits, classes_last)
                           : nn::transpose(graph, "logits.rows", logits, classes_last);
@@ -128,7 +128,7 @@ void add_loss_of_numbers(Lowering& net, ValueId output) {
   throw InternalError("a loss of numbers is one of these");
 }
 
-/// The output that has the loss.
+/// Returns the output to which the loss is applied.
 const std::string& output_of(const Model& model, const ImportOptions& options) {
   if (!options.loss_output) return model.outputs.front();
   const auto found = std::find(model.outputs.begin(), model.outputs.end(), *options.loss_output);

@@ -15,14 +15,15 @@
 namespace poet::onnx {
 namespace {
 
-/// The number that an input is known to be.
+/// Returns the input's integer if it is known and a single number.
 std::optional<std::int64_t> known_number(const Lowering& net, const Node& node, std::size_t input) {
   const Fixed* x = fixed_of(net, node, input);
   if (x == nullptr || !x->tensor.known || x->tensor.integers.size() != 1) return std::nullopt;
   return x->tensor.integers[0];
 }
 
-/// Ops have no subgraphs: what an If or a Loop does has to be known. Throws ControlKnown, or InputError.
+/// Throws ControlKnown with the branch of an If or the trip count of a Loop, since ops have no subgraphs, or
+/// InputError if it is not known.
 [[noreturn]] void find_out_control(const Lowering& net, const Node& node) {
   const bool loop = node.op_type == "Loop";
   const std::size_t condition_input = loop ? 1 : 0;
@@ -39,7 +40,7 @@ std::optional<std::int64_t> known_number(const Lowering& net, const Node& node, 
                          "take the branch in the model");
 }
 
-/// Evaluates the node, or adds what it does by its rule, or as an opaque op.
+/// Evaluates the node, or adds its ops by its rule, or adds it as an opaque op.
 void lower_node(Lowering& net, const Node& node) {
   if (!net.uses.needed.contains(node.index) || !net.done.insert(node.index).second) return;
   const auto reason = net.opaque.find(node.index);
@@ -79,7 +80,7 @@ void lower_node(Lowering& net, const Node& node) {
   }
 }
 
-/// Before all other nodes, so that rules that look ahead know them.
+/// Lowers constants before all other nodes, so that rules that look ahead know them.
 void add_constants(Lowering& net) {
   for (const auto& [name, tensor] : net.model.initializers)
     net.operands[name] = Fixed{name, tensor, false, tensor.patterned};
@@ -97,9 +98,9 @@ void add_constants(Lowering& net) {
   }
 }
 
-/// What the file was written with that the rules do not say.
+/// Adds notices about functions and about opsets that the rules do not cover.
 void note_versions(Lowering& net) {
-  constexpr std::int64_t kOldest = 7, kNewest = 24;  // that operators' rules know
+  constexpr std::int64_t kOldest = 7, kNewest = 24;  // opsets that the operators' rules cover
   if (const std::int64_t calls = net.model.listed.calls; calls > 0)
     net.notices.add(calls == 1
                         ? "a node that calls a function of the file was replaced by the function's nodes"

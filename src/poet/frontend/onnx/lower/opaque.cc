@@ -12,7 +12,7 @@
 namespace poet::onnx {
 namespace {
 
-/// What libonnx is told of an operand.
+/// Returns the description of an operand for libonnx.
 Tensor described(const Lowering& net, const Node& node, std::size_t i) {
   const Operand& x = operand_of(net, node, i);
   if (const Fixed* known = std::get_if<Fixed>(&x)) return known->tensor;
@@ -28,7 +28,7 @@ nn::TensorType stored(const Tensor& tensor) {
   return {tensor.shape, dtype_of(tensor.type)};
 }
 
-/// With `inferred` from libonnx, which knows the batch size; else as the file says.
+/// Returns the output's type as inferred by libonnx for the actual batch size, or as declared in the file.
 nn::TensorType output_type(const Lowering& net, const std::string& name,
                            const std::optional<Tensor>& inferred, const std::string& cause) {
   const std::optional<Tensor> type = inferred ? inferred : declared(net.model, net.sizes, name);
@@ -66,7 +66,7 @@ void add_opaque(Lowering& net, const Node& node, const std::string& reason) {
     if (!has_input(node, i)) continue;
     known[i] = described(net, node, i);
     described_inputs[i] = &known[i];
-    // Integers that are known are part of the operator.
+    // Known integers are part of the operator.
     if (is_runtime(net, node, i) || known[i].type == Type::real) inputs.push_back(any_value(net, node, i));
   }
   const std::vector<std::optional<Tensor>> inferred =

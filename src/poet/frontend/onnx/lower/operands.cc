@@ -107,7 +107,7 @@ ValueId value_of(Lowering& net, const Node& node, std::size_t i) {
     throw InputError(fmt::format("input {} ('{}') is a constant of type {}, which this operator cannot read",
                                  i, node.inputs[i], w.tensor.type_name));
   }
-  // Numbers of one element are attributes elsewhere and no weights here either.
+  // Single numbers do not train; other operators treat them as attributes.
   const bool trains = !w.constant && (w.transposed || !scalar_of(net, node, i));
   if (!trains && !w.transposed) return constant_of(net, node, w);
   if (!trains) net.notices.add("constants of the file stay in RAM and do not train");

@@ -12,7 +12,7 @@
 namespace poet::onnx {
 namespace {
 
-/// The elements of a matrix that the file has the other way round, as one of shape `stored`.
+/// Returns the transpose of the file's matrix, with shape `stored`.
 Tensor transposed_matrix(const Tensor& matrix, const Shape& stored) {
   Tensor out = matrix;
   out.shape = stored;
@@ -73,7 +73,7 @@ ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shap
   Shape in_file = initializer != net.model.initializers.end() ? initializer->second.shape : w.tensor.shape;
   if (initializer == net.model.initializers.end() && w.transposed) std::swap(in_file[0], in_file[1]);
   if (in_file != stored || transposed) graph.set_layout_in_file(id, {in_file, transposed});
-  // Files that go without their weights have one number in place of each: that is nothing to start from.
+  // Files without weights have one number in place of each weight; it is not an initial value.
   const bool stands_for_weight = persistence == Persistence::parameter && w.tensor.fill;
   const bool is_known = (w.tensor.known || w.tensor.fill) && !stands_for_weight;
   if (is_known && !net.model.initializers.contains(w.name))
@@ -106,7 +106,7 @@ ValueId add_constant(Lowering& net, const std::string& name, Tensor contents) {
 ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored,
                   Persistence persistence) {
   const Runtime* computed = has_input(node, i) ? std::get_if<Runtime>(&operand_of(net, node, i)) : nullptr;
-  // An input of the model is no weight, although files without their weights say so.
+  // A model input is not a weight, although files without weights declare weights as inputs.
   if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter &&
       !is_input_of(net.model, node.inputs[i])) {
     const ValueId w = row_major(net, node, i);

@@ -29,14 +29,14 @@ void set_sequence(Lowering& net, const Node& node, Names elements) {
   net.sequences[node.outputs[0]] = std::move(elements);
 }
 
-/// Input `i`: a position, counted from the end below 0, of `size`.
+/// Returns the position at input `i` in a sequence of `size`; negative positions count from the end.
 std::size_t position_of(const Lowering& net, const Node& node, std::size_t i, std::size_t size) {
   const std::vector<std::int64_t>& position = known_integers(net, node, i);
   if (position.size() != 1) throw InputError("the position must be one number");
   return checked_axis(position[0], size);
 }
 
-/// The name of an element that no node of the file writes.
+/// Returns a name for an element that no node of the file writes.
 std::string element_name(const Lowering& net, const Node& node, std::size_t i) {
   std::string name = fmt::format("{}[{}]", node.outputs.at(0), i);
   const auto taken = [&] {
@@ -91,7 +91,7 @@ void length(Lowering& net, const Node& node) {
 
 void same(Lowering& net, const Node& node) { set_sequence(net, node, sequence_of(net, node)); }
 
-/// The sizes of the parts along an axis of `size`: as listed, or each the one number, or 1.
+/// Returns the sizes of the parts along an axis of `size`: as listed, or all equal to the one number, or 1.
 std::vector<std::int64_t> part_sizes(const Lowering& net, const Node& node, std::int64_t size) {
   std::int64_t each = 1;
   if (has_input(node, 1)) {
@@ -117,11 +117,11 @@ void split_to_sequence(Lowering& net, const Node& node) {
   parts.outputs.clear();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     parts.outputs.push_back(element_name(net, node, i));
-    // Who reads the list reads its parts.
+    // Readers of the list read its parts.
     net.uses.readers[parts.outputs.back()] = readers(net.uses, node.outputs[0]);
   }
   lower_as(net, parts);
-  // One position each without its axis, unless the node says how long the parts are.
+  // Without given lengths and with keepdims 0, each part is one position without its axis.
   if (!has_input(node, 1) && integer(node, "keepdims", 1) == 0) {
     for (const std::string& part : parts.outputs) {
       Node squeeze = node;

@@ -34,7 +34,7 @@ const ::onnx::NodeProto* StoredTensors::writer(const std::string& name) const {
 }
 
 const ::onnx::TensorProto* StoredTensors::find(std::string name) const {
-  // A file that was imported has no cycles, but it may not be that file any more.
+  // The imported file had no cycles, but it may have changed since; hence the limit.
   for (std::size_t nodes = 0; nodes <= writers_.size(); ++nodes) {
     if (const auto stored = initializers_.find(name); stored != initializers_.end()) return stored->second;
     const ::onnx::NodeProto* node = writer(name);

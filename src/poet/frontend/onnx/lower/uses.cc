@@ -17,7 +17,7 @@ Uses uses_of(const Model& model, const std::string& logits, const std::set<std::
     if (!used) continue;
     uses.needed.insert(node.index);
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-      // What only makes zeros for a layer to start with is not computed.
+      // Zero initial states of layers are not computed.
       const bool is_none = is_initial_state(node, k) && zeros.contains(node.inputs[k]);
       if (!is_none || opaque.contains(node.index)) wanted.insert(node.inputs[k]);
     }

@@ -10,7 +10,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Sizes of which what is computed below fits 64 bits. What else is wrong with them the builder says.
+/// Rejects sizes for which the computations below could overflow 64 bits. The builder checks everything else.
 void check_sizes(const char* attribute, const Windows& w) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const auto fits = [](std::int64_t number) { return number >= 1 && number <= kMost; };
@@ -28,7 +28,7 @@ void split_padding(Windows& w, std::size_t axis, std::int64_t all, bool more_at_
   w.after[axis] = all - w.before[axis];
 }
 
-/// Padding that makes as many windows as strides fit, rounded up.
+/// Sets the padding that gives size / stride windows, rounded up.
 void pad_to_same(Windows& w, const Shape& x, bool more_at_end) {
   check_sizes("auto_pad", w);
   for (std::size_t axis = 0; axis < w.kernel.size(); ++axis) {

@@ -9,7 +9,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Zeros if input 0 is, wherever its elements go.
+/// Operators that only move elements, so that the result is zero if input 0 is.
 constexpr auto kMovers =
     std::to_array<std::string_view>({"Cast", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice",
                                      "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});

@@ -17,7 +17,7 @@ using GraphProto = ::onnx::GraphProto;
 using NodeProto = ::onnx::NodeProto;
 using TensorProto = ::onnx::TensorProto;
 
-constexpr std::int64_t kAxesAreInputs = 13;  // the opset since which they are
+constexpr std::int64_t kAxesAreInputs = 13;  // first opset with axes as an input
 
 const GraphProto* subgraph(const NodeProto& node, const char* name) {
   for (const ::onnx::AttributeProto& attribute : node.attribute())
@@ -43,7 +43,7 @@ NodeProto& add_plain_node(GraphProto& to, const char* op_type, std::vector<std::
   return attribute;
 }
 
-/// A Constant of one number, or of a list of one.
+/// Adds a Constant of one number, or of a list of one.
 void add_number(GraphProto& to, const std::string& output, TensorProto::DataType type, std::int64_t number,
                 bool list = false) {
   TensorProto& tensor =
@@ -57,7 +57,7 @@ void add_number(GraphProto& to, const std::string& output, TensorProto::DataType
     tensor.add_int32_data(static_cast<std::int32_t>(number));
 }
 
-/// Whether a truth value, or an integer that a Cast makes one of, is true.
+/// Returns whether a truth value, or an integer to be cast to one, is true.
 bool is_true(const TensorProto& tensor) {
   const std::int32_t type = tensor.data_type();
   if (type != TensorProto::BOOL && type != TensorProto::INT32 && type != TensorProto::INT64) return false;
@@ -69,9 +69,9 @@ bool is_true(const TensorProto& tensor) {
   return tensor.int32_data_size() > 0 && tensor.int32_data(0) != 0;
 }
 
-/// Whether a value of a graph is true in any case; `name` is what it is a copy of in the end.
+/// Returns whether a value of a graph is always true. Sets `name` to the value of which it is a copy.
 bool is_true(const GraphProto& graph, std::string& name) {
-  for (int i = graph.node_size() - 1; i >= 0; --i) {  // whoever writes a value comes before its readers
+  for (int i = graph.node_size() - 1; i >= 0; --i) {  // writers precede readers
     const NodeProto& node = graph.node(i);
     if (node.output_size() == 0 || node.output(0) != name) continue;
     if (node.op_type() == "Constant")
@@ -83,7 +83,8 @@ bool is_true(const GraphProto& graph, std::string& name) {
                      [&](const TensorProto& tensor) { return tensor.name() == name && is_true(tensor); });
 }
 
-/// Whether a loop's body never ends it: its condition is handed on, or is true, within it or outside.
+/// Returns whether the body never ends the loop: its condition is passed through, or always true, inside or
+/// outside of the body.
 bool goes_on(const GraphProto& body, const GraphProto& outside) {
   std::string name = body.output(0).name();
   return is_true(body, name) || name == body.input(1).name() || is_true(outside, name);
@@ -93,7 +94,7 @@ class Resolver {
  public:
   Resolver(::onnx::ModelProto& model, const ResolvedControl& known, const std::string& place)
       : graph_(*model.mutable_graph()),
-        node_(graph_.node(static_cast<int>(known.node))),  // a copy: its place is taken by others
+        node_(graph_.node(static_cast<int>(known.node))),  // a copy: the node is replaced
         names_(graph_),
         scope_(scope_of(node_)),
         place_(fmt::format("{}node {} '{}' ({})", place.empty() ? "" : place + ": ", known.node,
@@ -157,7 +158,7 @@ class Resolver {
         stack(to, lists[static_cast<std::size_t>(i)], node_.output(carried + i));
   }
 
-  /// The values of all rounds one above the other.
+  /// Stacks the values of all iterations along a new first axis.
   void stack(GraphProto& to, std::vector<std::string> values, const std::string& output) {
     std::string axes;
     if (opset_ >= kAxesAreInputs)
@@ -176,13 +177,12 @@ class Resolver {
         .set_i(0);
   }
 
-  /// Adds a subgraph's initialisers and nodes; its outputs are called as `outputs` says, where that is not
-  /// empty.
+  /// Adds a subgraph's initialisers and nodes; its outputs get the names in `outputs` that are not empty.
   void add_scope(GraphProto& to, const GraphProto& inner, const std::string& scope, Renaming renaming,
                  const std::vector<std::string>& outputs) {
     std::set<std::string> written;
     for (const NodeProto& node : inner.node()) written.insert(node.output().begin(), node.output().end());
-    std::vector<std::pair<std::string, std::string>> copies;  // what is handed on, and as what
+    std::vector<std::pair<std::string, std::string>> copies;  // values passed through, and their output names
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const std::string& name = inner.output(static_cast<int>(i)).name();
       if (outputs[i].empty()) continue;

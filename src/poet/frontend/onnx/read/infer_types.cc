@@ -29,7 +29,7 @@ void write_contents(const Tensor& tensor, Proto& proto) {
   }
 }
 
-/// False for what the importer has not kept.
+/// Writes an attribute. Returns false for one that the importer has not kept.
 struct WriteAttribute {
   AttributeProto& proto;
 
@@ -72,7 +72,7 @@ struct WriteAttribute {
   }
 };
 
-/// A model of this node alone; nothing when an attribute cannot be passed on.
+/// Returns a model of this node alone, or nullopt if an attribute cannot be passed on.
 std::optional<::onnx::ModelProto> model_of(const Node& node, const std::vector<const Tensor*>& inputs,
                                            std::int64_t opset) {
   ::onnx::ModelProto model;
@@ -109,7 +109,7 @@ std::optional<::onnx::ModelProto> model_of(const Node& node, const std::vector<c
   return model;
 }
 
-/// A model, and the same with what libonnx infers.
+/// Returns the serialised model with the types that libonnx infers.
 std::optional<std::string> inferred(const std::string& bytes) {
   ::onnx::ModelProto model;
   if (!model.ParseFromString(bytes)) return std::nullopt;
@@ -132,8 +132,8 @@ std::optional<Tensor> tensor_of(const ::onnx::ValueInfoProto& info) {
 
 }  // namespace
 
-// libonnx's rules take sound nodes for granted: others make them read past the end, divide by zero or loop
-// for hours.
+// libonnx runs in an isolated process: its rules assume valid nodes, and invalid ones make them read out of
+// bounds, divide by zero or loop for hours.
 TypeInference::TypeInference() : libonnx_(inferred) {}
 
 std::vector<std::optional<Tensor>> TypeInference::infer(const Node& node,
@@ -141,7 +141,7 @@ std::vector<std::optional<Tensor>> TypeInference::infer(const Node& node,
                                                         std::int64_t opset) {
   std::vector<std::optional<Tensor>> types(node.outputs.size());
   if (!node.domain.empty()) return types;
-  // Asked here, too, so that libonnx's tables are there for every child.
+  // Looking up the schema here also initialises libonnx's tables before a child is forked.
   const int version = static_cast<int>(std::min<std::int64_t>(opset, kNewestOpset));
   if (::onnx::OpSchemaRegistry::Schema(node.op_type, version) == nullptr) return types;
   const Silence silence;

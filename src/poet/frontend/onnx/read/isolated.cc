@@ -13,13 +13,13 @@ namespace poet::onnx {
 namespace {
 
 constexpr rlim_t kMostSeconds = 2;
-constexpr double kMostWaiting = 60;  // seconds by the clock: for a child that waits instead of working
+constexpr double kMostWaiting = 60;  // wall-clock seconds, for a child that hangs without computing
 constexpr std::int64_t kMostMemory = std::int64_t{1} << 27;
-// What a reply begins with.
+// The first byte of a reply.
 constexpr char kAnswer = 'a';
 constexpr char kNoAnswer = 'n';
 
-/// So much more processor time for this process.
+/// Limits this process to this much more processor time.
 void allow_seconds(rlim_t seconds) {
   rusage used{};
   (void)getrusage(RUSAGE_SELF, &used);
@@ -34,7 +34,7 @@ std::string reply_to(const std::string& question, const Isolated::Answer& answer
   try {
     if (const std::optional<std::string> text = answer(question)) return kAnswer + *text;
   } catch (const std::exception&) {
-    // As without an answer.
+    // Reported as no answer.
   }
   return {kNoAnswer};
 }
@@ -50,7 +50,7 @@ int serve(Parent& parent, const Isolated::Answer& answer) {
 ChildSettings settings() {
   ChildSettings settings;
   settings.streams = Streams::keep;
-  std::int64_t pages = 0;  // that this process has
+  std::int64_t pages = 0;  // of this process
   settings.most_message_bytes = kMostMemory;
   if (std::ifstream("/proc/self/statm") >> pages)
     settings.memory_limit_bytes = pages * sysconf(_SC_PAGESIZE) + kMostMemory;
@@ -66,7 +66,7 @@ std::optional<std::string> Isolated::ask(const std::string& question) {
       child_ = std::make_unique<Child>([this](Parent& parent) { return serve(parent, answer_); }, settings());
     if (child_->send(question)) reply = child_->receive(kMostWaiting);
   } catch (const InputError&) {
-    // The system has no process for it.
+    // The process could not be started: no answer.
   }
   if (!reply) child_.reset();
   if (!reply || !reply->starts_with(kAnswer)) return std::nullopt;

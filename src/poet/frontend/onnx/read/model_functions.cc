@@ -15,7 +15,7 @@
 namespace poet::onnx {
 namespace {
 
-// Fields that are newer than libonnx 1.12.
+// Numbers of fields newer than libonnx 1.12.
 constexpr int kNodeOverload = 8;
 constexpr int kFunctionOverload = 13;
 constexpr int kFunctionAttributeDefault = 11;
@@ -48,7 +48,7 @@ std::int64_t opset_of(const google::protobuf::RepeatedPtrField<::onnx::OperatorS
 
 using Attributes = std::map<std::string, ::onnx::AttributeProto>;
 
-/// What a call gives, and what the function has where it gives nothing.
+/// Returns the call's attributes, with the function's defaults for absent ones.
 Attributes attributes_of(const ::onnx::NodeProto& call, const ::onnx::FunctionProto& function) {
   Attributes attributes;
   for (const std::string& bytes : unknown_texts(function, kFunctionAttributeDefault)) {
@@ -59,7 +59,7 @@ Attributes attributes_of(const ::onnx::NodeProto& call, const ::onnx::FunctionPr
   return attributes;
 }
 
-/// Attributes that name one of the call's take its value; where it has none, the node has none either.
+/// Replaces references to the call's attributes by their values; references to absent ones are removed.
 void give_attributes(::onnx::NodeProto& node, const Attributes& given) {
   google::protobuf::RepeatedPtrField<::onnx::AttributeProto> own;
   for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
@@ -143,7 +143,7 @@ class Inliner {
           fmt::format("is written in opset {}, and the model in {}; export with one of them", opset, opset_));
   }
 
-  /// A function's inputs are what the call gives, and its outputs what the call's are called.
+  /// Maps a function's inputs and outputs to the names of the call's.
   Renaming parameters_of(const ::onnx::NodeProto& call, const ::onnx::FunctionProto& function,
                          const std::string& scope) {
     Renaming renaming;
@@ -157,7 +157,7 @@ class Inliner {
   }
 
   std::map<Key, const ::onnx::FunctionProto*> functions_;
-  std::vector<const ::onnx::FunctionProto*> active_;  // that call one another
+  std::vector<const ::onnx::FunctionProto*> active_;  // the current chain of calls
   ValueNames names_;
   std::string place_;
   std::int64_t opset_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using Proto = ::onnx::TensorProto;
 
-/// How many bytes from `at` on are one character of UTF-8; 0 when they are none.
+/// Returns the length in bytes of the UTF-8 character at `at`, or 0 if it is invalid.
 std::size_t utf8_length(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;

@@ -91,8 +91,8 @@ bool has_data(const Proto& tensor) {
          tensor.string_data_size() > 0;
 }
 
-/// libonnx refuses models without their weights and models newer than itself; for those the walk over the
-/// nodes finds what matters here.
+/// Returns whether libonnx can check the model. It rejects models without weights and models newer than
+/// itself, for which the walk over the nodes checks what the importer needs.
 bool can_be_checked(const ::onnx::ModelProto& model) {
   if (model.ir_version() > ::onnx::Version::IR_VERSION) return false;
   for (const ::onnx::OperatorSetIdProto& opset : model.opset_import()) {
@@ -110,7 +110,7 @@ bool can_be_checked(const ::onnx::ModelProto& model) {
   return true;
 }
 
-/// Every input is known before it is read, every output is new: no cycles either.
+/// Checks that every input is defined before it is read and every output is new, which also excludes cycles.
 void check_order(const Model& model, const std::string& place) {
   std::set<std::string> known;
   for (const Declaration& input : model.inputs) known.insert(input.name);

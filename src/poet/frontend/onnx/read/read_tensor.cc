@@ -17,7 +17,7 @@ namespace {
 
 using Proto = ::onnx::TensorProto;
 
-/// Elements of type T in `raw`, little-endian as ONNX and this machine store them.
+/// Reads elements of type T from `raw`, little-endian like ONNX and this machine.
 template <class T, class To>
 bool read_raw(const std::string& raw, std::size_t count, std::vector<To>& out) {
   if (raw.size() != count * sizeof(T)) return false;
@@ -37,7 +37,8 @@ bool read_field(const Field& field, std::size_t count, std::vector<To>& out) {
   return true;
 }
 
-/// The elements of a small tensor; false when they are absent or of a type that no shape is computed from.
+/// Reads the elements of a small tensor. Returns false if they are absent or of a type not used in shape
+/// arithmetic.
 bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
   const bool raw = proto.has_raw_data();
   const std::string& bytes = proto.raw_data();
@@ -75,7 +76,7 @@ bool read_contents(const Proto& proto, std::size_t count, Tensor& tensor) {
   }
 }
 
-/// Element `i` of a tensor of real numbers, by type and field; null when its contents are absent.
+/// Returns a function that reads element `i` of a tensor of real numbers, or null if its contents are absent.
 std::function<double(std::size_t)> reader_of_reals(const Proto& proto, std::size_t count) {
   const auto raw = [&proto, count]<class T>(T, double (*convert)(T)) -> std::function<double(std::size_t)> {
     if (proto.raw_data().size() != count * sizeof(T)) return nullptr;
@@ -115,12 +116,12 @@ std::function<double(std::size_t)> reader_of_reals(const Proto& proto, std::size
   }
 }
 
-/// Tensor::patterned: at least two different numbers, each eight times on average, or one that is not finite.
-/// What training left behind is told apart after some tens of elements.
+/// Computes Tensor::patterned: at least two different numbers, each eight times on average, or a number that
+/// is not finite. Trained weights are recognised after some tens of elements.
 bool is_patterned(const Proto& proto, std::size_t count) {
   const auto element = reader_of_reals(proto, count);
   if (!element) return false;
-  // Exporters also store trained tables as they are read, every number several times, but not so few.
+  // Exporters may store trained tables expanded, with repeated numbers, but with more different ones.
   constexpr std::size_t kMostDifferent = 64;
   constexpr std::size_t kRepeats = 8;
   const std::size_t most = std::min(kMostDifferent, count / kRepeats);
@@ -131,13 +132,13 @@ bool is_patterned(const Proto& proto, std::size_t count) {
     if (!std::isfinite(x)) return true;
     if (i > 0 && x == last) continue;
     last = x;
-    // An infinity may still come, but where all else varies no mask is like that.
+    // An infinity could still follow, but the other elements of a mask do not vary this much.
     if (different.insert(x).second && different.size() > std::max<std::size_t>(most, 8)) return false;
   }
   return different.size() > 1 && different.size() <= most;
 }
 
-/// Real numbers that are in the file and all 0. (Integers are only taken where they are known.)
+/// Returns whether the file holds real numbers that are all 0. (Integers are used only if they are known.)
 bool all_zero(const Proto& proto) {
   if (proto.data_location() == Proto::EXTERNAL || type_of(proto.data_type()) != Type::real) return false;
   const auto zero = [](auto element) { return element == 0; };

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Proto = ::onnx::TensorProto;
 
-/// 0 for what holds no numbers.
+/// Returns the size of an element in bytes, or 0 for types other than numbers.
 std::int64_t element_size(std::int32_t type) {
   switch (type) {
     case Proto::DOUBLE:
@@ -49,17 +49,17 @@ std::int64_t byte_size(const Proto& tensor) {
   return element_count(shape) * element_size(tensor.data_type());
 }
 
-/// A field's elements, each in `width` bytes: fields hold narrow types in wide numbers.
+/// Packs a field's elements into `width` bytes each, as fields hold narrow types in wide numbers.
 template <class Field>
 std::string packed(const Field& field, std::int64_t width) {
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(field.size() * width));
-  for (const auto element : field)  // little-endian, as this machine: the low bytes come first
+  for (const auto element : field)  // little-endian, like this machine
     bytes.append(reinterpret_cast<const char*>(&element), static_cast<std::size_t>(width));
   return bytes;
 }
 
-/// A number of the description of external data; `otherwise` where it says nothing.
+/// Returns a number from the description of external data, or `otherwise` if it is absent.
 std::int64_t external_number(const std::string& text, const char* what, std::int64_t otherwise) {
   if (text.empty()) return otherwise;
   std::int64_t number = 0;
@@ -69,7 +69,7 @@ std::int64_t external_number(const std::string& text, const char* what, std::int
   return number;
 }
 
-/// What names a place outside the model's folder is no part of the model.
+/// Returns the path of external data; rejects locations outside of the model's folder.
 fs::path external_file(const std::string& location, const fs::path& folder) {
   const fs::path relative(location);
   bool leaves = relative.empty() || relative.is_absolute();
@@ -94,7 +94,7 @@ std::string external_elements(const Proto& tensor, const fs::path& folder) {
   if (external_number(length, "length", size) != size) {
     throw InputError(fmt::format("external data: has {} bytes, but its elements are {}", length, size));
   }
-  // Before anything of that size is reserved.
+  // Checked before memory of that size is allocated.
   std::error_code error;
   const auto present = static_cast<std::int64_t>(fs::file_size(file, error));
   if (error) throw InputError(fmt::format("external data: {}: {}", file.string(), error.message()));
@@ -127,7 +127,7 @@ std::string elements_of_fields(const Proto& tensor) {
   }
 }
 
-/// Where element i goes: the tensor's matrix has so many rows and columns, or `rows` is 1.
+/// Maps element i of the tensor's matrix to its position in the transpose; without transposition `rows` is 1.
 struct Order {
   std::size_t rows;
   std::size_t columns;

@@ -30,7 +30,7 @@ void fill(const Value& value, std::byte* to, const onnx::Tensor& from) {
   }
 }
 
-/// What the import found out.
+/// Writes contents that the import has evaluated.
 void write_contents(const Value& value, const onnx::Tensor& from, std::byte* to) {
   switch (value.dtype) {
     case DType::float32:
@@ -59,15 +59,15 @@ struct OnnxWeights::State {
 
   // The tensor whose parts are being read.
   std::string in_parts;
-  std::vector<std::byte> whole;  // empty: the file has none
+  std::vector<std::byte> whole;  // empty: not in the file
 
-  /// The tensor of the file that a value has its first contents from; null when there is none.
+  /// Returns the file's tensor with a value's initial contents, or null.
   [[nodiscard]] const ::onnx::TensorProto* find(const std::string& name) const {
     const auto placed = placements.find(name);
     if (placed == placements.end()) return tensors.find(name);
     const auto index = static_cast<int>(placed->second.node);
     const auto input = static_cast<int>(placed->second.input);
-    if (index >= model.graph().node_size()) return nullptr;  // not the file any more that was imported
+    if (index >= model.graph().node_size()) return nullptr;  // the file has changed since the import
     const ::onnx::NodeProto& node = model.graph().node(index);
     return input < node.input_size() ? tensors.find(onnx::clean(node.input(input))) : nullptr;
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kOldestOpset = 13;
 
-/// What the loss reads, and what it compares that with.
+/// The operands of the loss.
 struct LossInputs {
   ValueId output;
   ValueId targets;

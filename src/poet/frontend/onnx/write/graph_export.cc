@@ -16,10 +16,10 @@ namespace {
 
 using Proto = ::onnx::TensorProto;
 
-constexpr std::int64_t kIrVersion = 8;  // of ONNX 1.10 to 1.13, which has opsets 15 to 18
+constexpr std::int64_t kIrVersion = 8;  // of ONNX 1.10 to 1.13, with opsets 15 to 18
 constexpr const char* kBatch = "batch";
 
-/// The axes of a layout in the order in which they lie in storage, slowest first.
+/// Returns the axes in order of storage, slowest first.
 Integers storage_order(const Value& value) {
   const Shape strides = value.strides.empty() ? row_major_strides(value.shape) : value.strides;
   Integers axes(value.shape.size());
@@ -147,7 +147,7 @@ std::string GraphExport::weight(ValueId v, bool transposed) {
   return stored.name;
 }
 
-/// `from` in the shape `to`; the result is called as the view where that is row-major.
+/// Reshapes `from` to the shape `to`. Returns the result's name, which is the view's if that is row-major.
 std::string GraphExport::reshaped(ValueId v, const std::string& from_name, const Shape& from,
                                   const Shape& to) {
   const Value& view = value(v);
@@ -159,7 +159,7 @@ std::string GraphExport::reshaped(ValueId v, const std::string& from_name, const
   }
   Integers target = to;
   if (has_batch) {
-    // Rows of samples, one after another, are as many more as there are samples.
+    // A first axis that joins the batch with rows of samples must be a multiple of the batch.
     if (to.front() % from.front() != 0) throw InputError(view.name, "is a view across the batch");
     target.front() = to.front() == from.front() ? 0 : -1;
   }

@@ -28,7 +28,7 @@ Integers list_or(const Op& op, const char* name, const Integers& otherwise) {
   return found == op.attributes.end() ? otherwise : std::get<Integers>(found->second);
 }
 
-/// Operators of the same name and operands, attributes apart.
+/// Adds a node with the op's operands and result; the caller adds attributes.
 ::onnx::NodeProto& same(GraphExport& to, const Op& op, const char* op_type) {
   Names inputs;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) inputs.push_back(operand(to, op, i));
@@ -68,7 +68,7 @@ void batch_norm(GraphExport& to, const Op& op) {
   });
   if (stats == ops.end()) throw InputError(op.name, "has no running statistics, which ONNX's has");
   const bool training = to.options().training;
-  const bool is_named_training = to.options().opset >= 14;  // before, several outputs say so
+  const bool is_named_training = to.options().opset >= 14;  // earlier opsets: implied by several outputs
   const std::string& y = written(to, op);
   Names outputs = {y};
   if (training) outputs.insert(outputs.end(), {y + ".new_mean", y + ".new_var"});
@@ -120,7 +120,7 @@ void silu(GraphExport& to, const Op& op) {
   to.node(part(op, "mul"), "Mul", {x, part(op, "sigmoid")}, {written(to, op)});
 }
 
-/// `pads` are all begins, then all ends.
+/// Sets the window's attributes. `pads` holds all begins, then all ends.
 void set_windows(::onnx::NodeProto& to, const Op& op, const Integers& kernel) {
   Integers pads = get<Integers>(op, "padding");
   const Integers end = list_or(op, "padding_end", pads);
@@ -138,7 +138,7 @@ void conv(GraphExport& to, const Op& op) {
   set(added, "group", get<std::int64_t>(op, "groups"));
 }
 
-/// How many whole windows fit along a spatial axis, counted from 0.
+/// Returns the number of whole windows along spatial axis `axis`, counted from 0.
 std::int64_t whole_windows(const GraphExport& to, const Op& op, std::size_t axis) {
   const Integers& kernel = get<Integers>(op, "kernel");
   const Integers& padding = get<Integers>(op, "padding");
@@ -225,7 +225,7 @@ void transpose(GraphExport& to, const Op& op) {
   set(same(to, op, "Transpose"), "perm", get<Integers>(op, "axes"));
 }
 
-/// Operators without attributes that differ by name alone.
+/// Names of operators without attributes, by kind.
 const std::map<std::string, const char*>& new_names() {
   static const std::map<std::string, const char*> names = {
       {"add", "Add"},

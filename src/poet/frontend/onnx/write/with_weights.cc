@@ -1,4 +1,4 @@
-// The model of a file with other contents of what trains and what moves.
+// The model of a file with new contents of parameters and running statistics.
 
 #include <fmt/format.h>
 
@@ -24,10 +24,10 @@ namespace {
 
 using Proto = ::onnx::TensorProto;
 
-/// Initialisers had to be inputs as well before.
+/// Before this version, initialisers had to be inputs as well.
 constexpr std::int64_t kFirstIrWithFreeInitializers = 4;
 
-/// Parameters, and what batch normalisation moves: constants stay what they are.
+/// Returns the parameters and the running statistics; constants are not replaced.
 std::set<ValueId> changing(const Graph& forward) {
   std::set<ValueId> values;
   for (const ValueId v : ids<ValueId>(forward.values.size())) {
@@ -58,7 +58,7 @@ class NewContents {
     }
   }
 
-  /// Nodes whose results are stored now. After the last set(): positions count them till then.
+  /// Removes nodes whose results are now stored. Call after the last set(), which uses nodes' positions.
   void drop_replaced_nodes() {
     auto& nodes = *graph_.mutable_node();
     const auto kept =
@@ -140,8 +140,8 @@ class NewContents {
     node.set_input(static_cast<int>(place.input), name);
   }
 
-  /// A Constant, or an Identity of a weight that others read too: what trains apart is stored apart. The
-  /// tensor keeps the shape in which the node gives it.
+  /// Replaces a Constant, or an Identity of a weight with other readers, by a tensor, since it trains
+  /// separately. The tensor has the shape of the node's result.
   void instead_of_node(const std::string& name, const Shape& shape, const std::string& contents) {
     const ::onnx::NodeProto* node = stored_.writer(name);
     if (node == nullptr || node->output_size() != 1)
@@ -156,7 +156,7 @@ class NewContents {
     (void)add(node->output(0), given_shape(name, shape), contents);
   }
 
-  /// The shape of a node's result: the graph may have other axes of size 1 (rows are images of height 1).
+  /// Returns the shape of a node's result. The graph may differ in axes of size 1 (rows: images of height 1).
   [[nodiscard]] Shape given_shape(const std::string& name, const Shape& shape) const {
     Shape given = shape;
     if (const Proto* source = stored_.find(name); source != nullptr) {
@@ -182,7 +182,7 @@ class NewContents {
   std::set<const ::onnx::NodeProto*> replaced_;
 };
 
-/// What is kept in another file would not be found from another folder.
+/// Embeds external data, whose file would not be found from another folder.
 void embed(Proto& tensor, const std::filesystem::path& folder) {
   if (tensor.data_location() != Proto::EXTERNAL) return;
   try {

@@ -1,16 +1,16 @@
 // Exact RAM while op k is computed in stage t, for every k that may be: POET's memory rows without big-M.
 //
-//   sum S[t,v] b_v - sum L[v] b_v              in RAM at the start, without what leaves before the first
-//   computation
-//     + sum N[v] b_v                           results of ops up to k, computed anew
-//     - sum Free[v,j] b_v                      what left right after an op j < k, which read or wrote it
-//     + sum In[t,v] b_v                        reserved for what arrives, where transfers take RAM
+//   sum S[t,v] b_v - sum L[v] b_v              in RAM at the start, less values freed before the first
+//                                              computation
+//     + sum N[v] b_v                           newly computed results of ops up to k
+//     - sum Free[v,j] b_v                      values freed right after an op j < k that read or wrote them
+//     + sum In[t,v] b_v                        reserved for arriving values, if transfers take RAM
 //     + R[t,k] workspace_k
-//     - G[k] b                                 of op k's first result y, where it is written over an operand
+//     - G[k] b                                 bytes of op k's first result y if it overwrites an operand
 //   <= B
 //
-// G <= N[y] and G <= sum of Free[v,k] over the operands v that y may be written over (device semantics): one
-// of them leaves with the op.
+// G <= N[y] and G <= sum of Free[v,k] over the operands v that y may overwrite (device semantics): one of
+// them is freed by the op.
 //
 // N = R for ops with one result, else N >= R - S + L. Free and L are 1 only if nothing later needs v:
 //
@@ -18,7 +18,7 @@
 //   Free + K <= 1,  L + K <= 1             K = S[t+1] - In (published) or max(S[t+1], Out)
 //   L <= S,  L + sum_j Free <= S + N
 //
-// Only upper bounds on Free and L are needed: the RAM rows want them large.
+// Only upper bounds on Free and L are needed, since large values relax the RAM rows.
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ class ExactStage {
     return static_cast<double>(p_.bytes[static_cast<std::size_t>(v)]) / budget_.unit;
   }
 
-  // The first result, once made anew, may take the bytes of one operand that leaves.
+  // Lets the op's newly computed first result take the bytes of one operand that is freed.
   void write_over(int op, Linear& running) {
     const auto k = static_cast<std::size_t>(op);
     const std::vector<int>& operands = p_.overwritable[k];
@@ -134,7 +134,7 @@ class ExactStage {
   const Budget& budget_;
   int t_;
   std::vector<int> ops_;       // may be computed in this stage, increasing
-  Linear present_;             // RAM before the first computation, without what left
+  Linear present_;             // RAM before the first computation, less values freed
   std::vector<Term> created_;  // per value: N
   std::vector<std::vector<std::pair<int, int>>> freed_after_;  // per op: (value, column of Free)
 };

@@ -1,14 +1,14 @@
-// In published and staged semantics the deadline holds for computing alone: sum R[t,i] seconds_i <= deadline.
+// In published and staged semantics the deadline limits compute only: sum R[t,i] seconds_i <= deadline.
 // In device semantics deadline and idle energy act on the makespan M. Relaxed timing:
 //
 //   M >= compute,  M >= channel        or, when the channel blocks, M >= compute + channel
 //
-// Conservative timing, with a duration d_t per stage (their sum per stage when the channel blocks):
+// Conservative timing, with a duration d_t per stage (the sum of both if the channel blocks):
 //
 //   M = sum_t d_t,  d_t >= compute in t,  d_t >= transfers in t
 //
-// Wear: sum Stored[v] bytes_v <= bytes that may be written.
-// Times are divided by the baseline's, so that the rows are near one.
+// Wear: sum Stored[v] bytes_v <= the limit on bytes written.
+// Times are divided by the baseline's, so that coefficients are near one.
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ StageTimes stage_times(const Problem& p, const Variables& vars, double unit) {
       times.channel[static_cast<std::size_t>(t)].add(seconds_of(p.in_seconds, v) / unit, Term::of(column));
     for (const auto& [t, column] : vars.page_outs(v))
       times.channel[static_cast<std::size_t>(t)].add(seconds_of(p.out_seconds, v) / unit, Term::of(column));
-    if (vars.page_outs(v).empty() && !vars.page_ins(v).empty())  // stage left open: any will do for the total
+    if (vars.page_outs(v).empty() && !vars.page_ins(v).empty())  // open stage: any serves for the total
       times.channel.front().add(vars.stored(v), seconds_of(p.out_seconds, v) / unit);
   }
   return times;
@@ -68,7 +68,7 @@ void limits(Model& model, const Problem& p, const Variables& vars, TransferTimin
   const double baseline = p.baseline_seconds / unit;
   const Term makespan =
       Term::of(model.add_column(baseline, p.latest() / unit, scale * p.idle_watts * unit, false));
-  model.cost_constant -= scale * p.idle_watts * unit * baseline;  // costs are counted above the baseline
+  model.cost_constant -= scale * p.idle_watts * unit * baseline;  // the objective is relative to the baseline
   if (timing == TransferTiming::relaxed) {
     Linear busy;
     busy.add(compute, 1).add(-1, makespan);

@@ -1,11 +1,11 @@
 // In[t,v] <= Stored[t,v],  Out[t,v] <= S[t,v],  sum_t Out[t,v] <= 1
 //
-// A stored copy stays valid, so one page-out per value suffices. Where the page-out's stage is left open, the
+// A stored copy stays valid, so one page-out per value suffices. If the page-out's stage is left open, the
 // value must have been in RAM at the start of some stage before the page-in:
 //
 //   In[t,v] <= sum_{s<t} S[s,v]
 //
-// A page-in is for the next stage, and pointless while another copy is in RAM or being made:
+// A page-in serves the next stage, and is useless if another copy is in RAM or being computed:
 //
 //   In[t,v] <= S[t+1,v],  In[t,v] + S[t,v] <= 1,  In[t,v] + R[t,p(v)] <= 1
 

@@ -1,22 +1,23 @@
-// B: budget, b_v: bytes. When stage t starts (with In only where transfers take RAM during their stage):
+// B: budget, b_v: bytes. When stage t starts (with In only if transfers take RAM during their stage):
 //
 //   sum_v S[t,v] b_v + In[t,v] b_v <= B
 //
-// While op t runs, last in its stage: its working set, and of the rest what is kept, K[t,v]:
+// While op t runs, last in its stage: its working set, and the other values that are kept, K[t,v]:
 //
 //   working_set(t) + sum over v not in reads(t), writes(t) of K[t,v] b_v <= B
 //
-// Where op t may write its first result over operands (overwritable(t), in device semantics), working_set(t)
-// counts result and operand once, and all that is kept of them is one operand more:
+// If op t may write its first result over operands (overwritable(t), in device semantics), working_set(t)
+// counts result and operand once. If all of these operands are kept, one more is counted:
 //
-//   Z[t] b on the left,  Z[t] >= sum over v in overwritable(t) of K[t,v] - (|overwritable(t)| - 1),  Z[t] >=
-//   0
+//   Z[t] b on the left,  Z[t] >= sum over v in overwritable(t) of K[t,v] - (|overwritable(t)| - 1),
+//   Z[t] >= 0
 //
 // with one such operand Z = K[t,v].
 //
-// In published semantics K = S[t+1,v] - In[t,v]: what arrives takes RAM from the next stage on; K is 0/1
-// thanks to In <= S[t+1]. Else K = S[t+1,v] + E[t,v] with E >= Out[t,v] - S[t+1,v]: what leaves takes RAM
-// until it has left. Both rows are exact in stages that recompute nothing, and relaxations elsewhere.
+// In published semantics K = S[t+1,v] - In[t,v]: a paged-in value takes RAM from the next stage on; K is 0/1
+// since In <= S[t+1]. Else K = S[t+1,v] + E[t,v] with E >= Out[t,v] - S[t+1,v]: a value that is paged out
+// takes RAM until the transfer has ended. Both rows are exact in stages that recompute nothing, and
+// relaxations elsewhere.
 //
 // Tensor sizes are few and large, so each row is strengthened by rounding: for a size d, over 0/1 quantities
 // x_v,
@@ -47,7 +48,7 @@ class RamRows {
     for (int v = 0; v < problem.values; ++v)
       if (problem.active[static_cast<std::size_t>(v)])
         sizes.insert(problem.bytes[static_cast<std::size_t>(v)]);
-    constexpr std::int64_t kMostCopies = 40;  // smaller sizes round away next to nothing
+    constexpr std::int64_t kMostCopies = 40;  // rounding to smaller sizes gains almost nothing
     constexpr std::size_t kMostSizes = 6;
     for (auto d = sizes.rbegin(); d != sizes.rend() && round_to_.size() < kMostSizes; ++d)
       if (budget.bytes / *d <= kMostCopies) round_to_.push_back(*d);
@@ -98,7 +99,7 @@ std::vector<std::vector<int>> retainable(const Problem& p, const Variables& vars
   return at;
 }
 
-// What is kept of v beyond op t's own operands and results.
+// Returns K[t,v]: 1 if v, not an operand or result of op t, is kept while op t runs.
 Linear kept(Model& model, const Problem& p, const Variables& vars, int t, int v) {
   Linear quantity;
   quantity.add(1, vars.retain(t + 1, v));
@@ -111,7 +112,7 @@ Linear kept(Model& model, const Problem& p, const Variables& vars, int t, int v)
   return quantity.add(1, leaving);
 }
 
-// 1 if all operands are kept over which op t may write its first result.
+// Returns Z[t]: 1 if all operands are kept that op t may overwrite with its first result.
 Linear all_kept(Model& model, const Problem& p, const Variables& vars, int t) {
   const std::vector<int>& operands = p.overwritable[static_cast<std::size_t>(t)];
   Linear sum;
@@ -145,7 +146,7 @@ void ram(Model& model, const Problem& p, const Variables& vars, const Budget& bu
 
     std::vector<Load> running;
     std::vector<int> beside = live[stage + 1];
-    for (int v : live[stage])  // leaves for storage in this stage and is not kept after it
+    for (int v : live[stage])  // paged out in this stage and not kept after it
       if (vars.page_out(t, v).is_column() && !contains(live[stage + 1], v)) beside.push_back(v);
     for (int v : beside) {
       if (contains(p.reads[stage], v) || contains(p.writes[stage], v)) continue;

@@ -1,12 +1,12 @@
 // S[t+1,v] <= S[t,v] + R[t,p(v)] + In[t,v], as in POET's Algorithm 1.
 //
-// With provenance S = C + D, where D is a copy that came from storage and C one retained since a computation:
+// With provenance S = C + D, where D is a copy read from storage and C one retained since a computation:
 //
 //   C[t+1,v] <= C[t,v] + R[t,p(v)]
 //   D[t+1,v] <= D[t,v] + In[t,v],  D[t,v] <= S[t,v],  D[t+1,v] <= Stored[t,v]
 //
-// The last one is what makes the relaxation tight: without it a value returns from storage in small slices,
-// paying the page-out for the largest slice only.
+// The last row makes the relaxation tight: without it a value could be paged in in small fractions, at the
+// page-out cost of the largest fraction only.
 
 #include "poet/optimize/milp/rows/rows.h"
 
@@ -16,7 +16,7 @@ void retention(Model& model, const Problem& p, const Variables& vars, const Tigh
   for (int v = 0; v < p.values; ++v) {
     const int producer = p.producer[static_cast<std::size_t>(v)];
     for (const auto& [start, column] : vars.segments(v)) {
-      const int t = start - 1;  // the stage in which the copy came or stayed
+      const int t = start - 1;  // the stage in which the copy was created or retained
       const bool traced = tightenings.provenance && !vars.page_ins(v).empty();
       Linear row;
       row.add(1, vars.retain(start, v)).add(-1, vars.retain(t, v)).add(-1, vars.compute(t, producer));

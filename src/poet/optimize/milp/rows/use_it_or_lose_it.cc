@@ -1,14 +1,14 @@
-// A use of v at t is R[t,j] for a user j of v. Recomputing needs a use or a keeper of some result, and
-// something missing:
+// A use of v at t is R[t,j] for a user j of v. Recomputing op i is useful only if some result is used or
+// kept, and some result is not retained already:
 //
 //   R[t,i] <= sum over results v of i: uses of v at t + S[t+1,v]
 //   R[t,i] <= sum over results v of i: 1 - S[t,v]
 //
-// Keeping needs a use now or later, or a page-out (Stored[v] where the page-out's stage is open):
+// Keeping needs a use now or later, or a page-out (Stored[v] if the page-out's stage is open):
 //
 //   S[t,v] <= uses of v at t + S[t+1,v] + Out[t,v]
 //
-// Where transfers take no time, paging in just in time loses nothing:
+// If transfers take no time, paging in just in time is optimal:
 //
 //   In[t,v] <= uses of v at t+1
 
@@ -43,7 +43,7 @@ void use_it_or_lose_it(Model& model, const Problem& p, const Variables& vars, bo
   for (int v = 0; v < p.values; ++v) {
     const auto& segments = vars.segments(v);
     for (std::size_t k = 0; k < segments.size(); ++k) {
-      // Inside a segment nothing can happen; what counts is its last stage.
+      // There are no events inside a segment; its last stage decides.
       const int t = k + 1 < segments.size() ? segments[k + 1].first - 1 : vars.last_stage(v);
       Linear kept;
       kept.add(1, Term::of(segments[k].second)).add(uses(p, vars, v, t), -1).add(-1, vars.retain(t + 1, v));

@@ -1,4 +1,4 @@
-// Element by element, with broadcasting.
+// Element-wise operators with broadcasting.
 
 #include <fmt/format.h>
 

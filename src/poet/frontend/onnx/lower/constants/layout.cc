@@ -1,4 +1,4 @@
-// What moves elements or only changes the shape.
+// Operators that move elements or change the shape only.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ Tensor with_shape(const Tensor& x, Shape shape) {
   return out;
 }
 
-/// From the attribute (older opsets) or the input (newer ones).
+/// Returns the list from the attribute (older opsets) or the input (newer ones).
 std::vector<std::int64_t> list(const Node& node, const Operands& in, std::size_t position,
                                const std::string& name) {
   if (position < in.size() && in[position] != nullptr) return in[position]->integers;

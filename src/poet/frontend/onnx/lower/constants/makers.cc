@@ -1,4 +1,4 @@
-// What makes tensors from attributes, shapes and bounds.
+// Operators that create tensors from attributes, shapes and bounds.
 
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ Tensor constant_of_shape(const Node& node, const Operands& in, std::int64_t /*op
   const std::int64_t count = element_count(out.shape);
   (void)byte_count(out.shape, DType::int64);
   if (out.type == Type::real && value.known && size(value) == 1) out.fill = value.reals.front();
-  // Weights come this way where a file goes without their contents.
+  // In files without the contents of weights, weights are created in this way.
   if (!value.known || size(value) != 1 || count > (out.type == Type::real ? kMostReals : kMostIntegers))
     return out;
   const std::optional<double> fill = out.fill;

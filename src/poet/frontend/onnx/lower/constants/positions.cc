@@ -1,4 +1,4 @@
-// Elements by their positions: triangles, running sums, gathering and scattering.
+// Operators on elements by position: triangles, prefix sums, gathering and scattering.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ void check_integers(const Tensor& indices) {
   if (indices.type != Type::integer) throw InputError("the indices must be integers");
 }
 
-/// Writes element `j` of `updates` to element `i`, as the attribute 'reduction' says.
+/// Writes element `j` of `updates` to element `i`, combined as the attribute 'reduction' specifies.
 void write(const Node& node, Tensor& out, std::size_t i, const Tensor& updates, std::size_t j) {
   const std::string how = text(node, "reduction", "none");
   if (how == "none") return copy(out, i, updates, j);
@@ -162,8 +162,8 @@ Tensor scatter_elements(const Node& node, const Operands& in, std::int64_t /*ops
 
 namespace {
 
-/// Where the tuples of `indices` (..., K) point to in `whole` behind `batch` axes that both have: the first
-/// element of each slice, and how many elements a slice has.
+/// Returns, for each tuple of `indices` (..., K), the first element of its slice of `whole`, after `batch`
+/// common axes, and the number of elements of a slice.
 std::vector<std::size_t> slices(const Shape& whole, const Tensor& indices, std::size_t batch,
                                 std::size_t& length) {
   check_integers(indices);

@@ -1,4 +1,4 @@
-// Functions of one element.
+// Element-wise functions of one operand.
 
 #include <algorithm>
 
@@ -12,10 +12,10 @@
 namespace poet::onnx {
 namespace {
 
-/// As the table of functions says it.
+/// Adds the op that the table of functions has for the operator.
 void function(Lowering& net, const Node& node) {
   const FunctionName& name = *find_function(node.op_type);
-  // What jumps only: what trains below gets no gradient through it.
+  // Step functions have no gradient.
   if (poet::find_operator(name.kind + std::string("_backward")) == nullptr)
     net.notices.add("no gradient flows through " + node.op_type);
   Attributes attributes;
@@ -25,13 +25,13 @@ void function(Lowering& net, const Node& node) {
              nn::unary(net.builder, name.kind, name_of(node), row_major(net, node, 0), attributes));
 }
 
-/// An operator of two nodes or more where the file spells it so, otherwise itself.
+/// Adds the fused operator if the node begins its pattern, else the node's own.
 template <bool (*kBecame)(Lowering&, const Node&)>
 void unless_part(Lowering& net, const Node& node) {
   if (!kBecame(net, node)) function(net, node);
 }
 
-/// The slope is a weight, also where it is one number: PyTorch's default is one for all channels.
+/// Adds a PRelu. The slope is a weight even if it is one number, PyTorch's default for all channels.
 void prelu(Lowering& net, const Node& node) {
   const ValueId x = row_major(net, node, 0);
   const Fixed* slope = fixed_of(net, node, 1);

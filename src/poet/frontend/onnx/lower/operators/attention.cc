@@ -1,4 +1,4 @@
-// Attention and rotary positions, which newer opsets have as operators: products, masks and a softmax.
+// Attention and rotary embeddings, operators of newer opsets, as products, masks and a softmax.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,8 @@
 namespace poet::onnx {
 namespace {
 
-/// Queries, keys or values (batch, heads, positions, size), and for (batch, positions, heads size) a view.
+/// Returns queries, keys or values as (batch, heads, positions, size); a view if the input is (batch,
+/// positions, heads size).
 ValueId by_heads(Lowering& net, const Node& node, std::size_t i, const char* attribute) {
   const ValueId x = value_of(net, node, i);
   const Shape shape = net.builder.shape(x);
@@ -29,14 +30,14 @@ ValueId by_heads(Lowering& net, const Node& node, std::size_t i, const char* att
   return nn::permute(net.builder, name + ".heads", apart, {0, 2, 1, 3});
 }
 
-/// With the heads (axis 1) as groups of those that share a head of the keys.
+/// Splits the heads (axis 1) into groups that share a head of the keys.
 ValueId grouped(Lowering& net, const std::string& name, ValueId x, std::int64_t groups) {
   const Shape s = net.builder.shape(x);
   return nn::reshape(net.builder, name + ".groups", row_major(net.builder, name, x),
                      {s[0], groups, s[1] / groups, s[2], s[3]});
 }
 
-/// Finite: what stays in RAM across steps is checked for numbers that are not.
+/// Returns a constant for masked scores. It is finite, since persistent values must be.
 ValueId least(Lowering& net, const std::string& name) {
   Tensor minus;
   minus.known = true;
@@ -44,7 +45,7 @@ ValueId least(Lowering& net, const std::string& name) {
   return add_constant(net, name, std::move(minus));
 }
 
-/// Scores where the mask holds, or with the numbers of the mask added.
+/// Returns the scores with a boolean mask applied or a real mask added.
 ValueId masked(Lowering& net, const Node& node, ValueId scores, std::int64_t groups) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node) + ".masked";
@@ -136,7 +137,8 @@ void attention(Lowering& net, const Node& node) {
   set_result(net, node, y);
 }
 
-/// A table of cosines or sines for (batch or 1, 1, positions, half): of the file or computed, never trained.
+/// Returns the table of cosines or sines as (batch or 1, 1, positions, half). It is stored in the file or
+/// computed, and never trained.
 ValueId table_of(Lowering& net, const Node& node, std::size_t i, const Shape& wanted) {
   GraphBuilder& g = net.builder;
   const Fixed* fixed = fixed_of(net, node, i);
@@ -157,7 +159,8 @@ ValueId table_of(Lowering& net, const Node& node, std::size_t i, const Shape& wa
   return nn::reshape(g, name + ".table", table, {shape[0], 1, shape[1], shape[2]});
 }
 
-/// Two parts of each vector turned by the angles of its position: halves, or every second number.
+/// Rotates pairs of numbers of each vector by the angles of its position; pairs consist of numbers from the
+/// two halves or of neighbours.
 void rotary_embedding(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);

@@ -1,4 +1,4 @@
-// Operators of newer opsets that are several ops: what the standard says they compute, by what there is.
+// Operators of newer opsets, composed of several ops as the standard defines them.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace poet::onnx {
 namespace {
 
-/// x sigmoid(alpha x).
+/// Computes x sigmoid(alpha x).
 void swish(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
@@ -21,7 +21,7 @@ void swish(Lowering& net, const Node& node) {
   set_result(net, node, nn::mul(g, name, x, gate));
 }
 
-/// Of any number of operands, which broadcast.
+/// Computes the mean of any number of operands with broadcasting.
 void mean(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
@@ -32,7 +32,7 @@ void mean(Lowering& net, const Node& node) {
   set_result(net, node, nn::scale(g, name, sum, 1.0 / static_cast<double>(node.inputs.size())));
 }
 
-/// What Cast does, to the type of the second input.
+/// Casts to the type of the second input.
 void cast_like(Lowering& net, const Node& node) {
   const Type type = type_of(net, node, 1);
   if (type == Type::other) throw InputError("input 1 is of a type that poet does not compute with");
@@ -45,7 +45,7 @@ void cast_like(Lowering& net, const Node& node) {
   lower_as(net, cast);
 }
 
-/// The upper or lower triangle of each matrix, 0 elsewhere. The triangle is a constant of truth values.
+/// Keeps the upper or lower triangle of each matrix, 0 elsewhere. The triangle is a boolean constant.
 void trilu(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("is for matrices");

@@ -1,4 +1,4 @@
-// Convolutions, and their gradients as layers.
+// Convolutions and transposed convolutions.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace poet::onnx {
 namespace {
 
-/// The kernel of a weight (O, C/groups, kernel...), which the node may state once more.
+/// Returns the kernel of a weight (O, C/groups, kernel...). An attribute of the node must agree with it.
 nn::Extent kernel_of(const Node& node, const Shape& x, const Shape& weight) {
   if (weight.size() != spatial_axes(x) + 2) {
     throw InputError(
@@ -66,7 +66,7 @@ void conv_transpose(Lowering& net, const Node& node) {
   } else if (how == "SAME_UPPER" || how == "SAME_LOWER") {
     nn::Extent sizes = w.stride;
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      if (__builtin_mul_overflow(sizes[axis], x[axis + 2], &sizes[axis])) sizes[axis] = 0;  // is refused
+      if (__builtin_mul_overflow(sizes[axis], x[axis + 2], &sizes[axis])) sizes[axis] = 0;  // rejected below
     }
     pad_to_size(w, extra, x, sizes, how == "SAME_UPPER");
   } else if (how == "NOTSET") {

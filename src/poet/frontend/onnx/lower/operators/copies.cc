@@ -1,4 +1,4 @@
-// Joined, cut and repeated.
+// Operators that concatenate, slice and repeat.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,8 +13,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Where the batch is larger than in the file, what the file repeats for each of its samples is repeated for
-/// each of these.
+/// Returns input `i`, expanded to the batch if the file has it for a batch of one and the batch is larger.
 ValueId following_batch(Lowering& net, const Node& node, std::size_t i) {
   const ValueId x = any_value(net, node, i);
   const auto batch = net.sizes.rescaled_batch;
@@ -40,7 +39,7 @@ void concat(Lowering& net, const Node& node) {
   set_result(net, node, nn::concat(net.builder, name_of(node), inputs, axis));
 }
 
-/// Copies along axes of size 1, as the class token of vision transformers has one per sample.
+/// Copies along axes of size 1, for example the class token of vision transformers for each sample.
 void expand(Lowering& net, const Node& node) {
   const Shape from = shape_of(net, node, 0);
   const Shape to = broadcast(from, known_integers(net, node, 1));
@@ -48,8 +47,8 @@ void expand(Lowering& net, const Node& node) {
   set_result(net, node, nn::expand(net.builder, name_of(node), any_value(net, node, 0), to));
 }
 
-/// x `repeats` times along each axis, one after another: x seen with an axis of size 1 before each axis,
-/// stretched.
+/// Repeats x `repeats` times along each axis: reshapes x with an axis of size 1 before each repeated axis and
+/// expands these axes.
 void tile(Lowering& net, const Node& node) {
   const Shape from = shape_of(net, node, 0);
   const std::vector<std::int64_t>& repeats = known_integers(net, node, 1);
@@ -88,7 +87,7 @@ void slice(Lowering& net, const Node& node) {
   Shape to;
   for (const Range& range : ranges) {
     const std::int64_t length = range_length(range);
-    // The same elements in ascending order, transposed round afterwards.
+    // Takes the same elements in ascending order and flips them afterwards.
     const bool back = range.step < 0 && length > 0;
     if (back && length > 1) reversed.push_back(static_cast<std::int64_t>(to.size()));
     starts.push_back(back ? range.start + (length - 1) * range.step : range.start);
@@ -112,7 +111,7 @@ void split(Lowering& net, const Node& node) {
     const auto parts = static_cast<std::int64_t>(node.outputs.size());
     if (integer(node, "num_outputs", parts) != parts)
       throw InputError("attribute 'num_outputs'", fmt::format("is not the number of outputs, {}", parts));
-    // The last part may be smaller from opset 18 on.
+    // Since opset 18 the last part may be smaller.
     if (net.model.opset < 18 && from[axis] % parts != 0)
       throw InputError(fmt::format("{} elements do not make {} equal parts", from[axis], parts));
     const std::int64_t part = (from[axis] + parts - 1) / parts;
@@ -130,7 +129,7 @@ void split(Lowering& net, const Node& node) {
       net.operands[node.outputs[i]] = runtime_of(net.builder, parts[i]);
     return;
   }
-  // Only the parts that somebody reads.
+  // Adds only the parts that have a reader.
   Shape start(from.size(), 0);
   Shape end = from;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -64,7 +64,7 @@ Equation parsed(const std::string& text) {
   return equation;
 }
 
-/// An operand on its way: a value and the letters of its axes.
+/// An intermediate operand: a value and the letters of its axes.
 struct Term {
   ValueId value;
   std::string letters;
@@ -110,7 +110,7 @@ class Einsum {
       if (!contains(a, c)) columns += c;
     }
     if (inner.empty()) return product_by_elements();
-    // Views as long as each group is one axis; otherwise copies where axes do not lie side by side.
+    // Views if each group is one axis, else copies if its axes are not adjacent in memory.
     const ValueId left = grouped(terms_[0], batch, rows, inner);
     const ValueId right = grouped(terms_[1], batch, inner, columns);
     nn::MatmulOptions options;
@@ -128,7 +128,7 @@ class Einsum {
     return shape;
   }
 
-  /// Where each of `wanted` is in `letters`.
+  /// Returns the position in `letters` of each letter of `wanted`.
   [[nodiscard]] static std::vector<std::int64_t> places(const std::string& letters,
                                                         const std::string& wanted) {
     std::vector<std::int64_t> axes;
@@ -158,7 +158,7 @@ class Einsum {
     term = {nn::reduce(g_, "reduce_sum", name, row_major(g_, name, term.value), axes, false), rest};
   }
 
-  /// As (batch..., first, second), each of the two groups one axis.
+  /// Returns the operand as (batch..., first, second), with each of the two groups as one axis.
   ValueId grouped(const Term& term, const std::string& batch, const std::string& first,
                   const std::string& second) {
     const std::string wanted = batch + first + second;
@@ -172,7 +172,7 @@ class Einsum {
     return nn::reshape(g_, name + ".matrix", row_major(g_, name, v), shape);
   }
 
-  /// Nothing is summed: a product with broadcasting.
+  /// Multiplies with broadcasting, for equations without a sum.
   ValueId product_by_elements() {
     ValueId factors[2];
     for (std::size_t i = 0; i < 2; ++i) {

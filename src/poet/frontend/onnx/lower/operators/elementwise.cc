@@ -1,4 +1,4 @@
-// Element by element, softmax, dropout.
+// Element-wise operators, softmax, dropout.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace poet::onnx {
 namespace {
 
-/// x op c or c op x with a known number c.
+/// Adds x op c or c op x with a known number c.
 ValueId with_number(Lowering& net, const Node& node, std::size_t position, double c) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
@@ -35,7 +35,7 @@ ValueId with_number(Lowering& net, const Node& node, std::size_t position, doubl
   return c == 1.0 ? inverse : nn::scale(g, name, inverse, c);
 }
 
-/// x + 0, x - 0, 1 x, x / 1: exporters write them for factors that may be others.
+/// Returns whether the node is x + 0, x - 0, 1 x or x / 1, which exporters write for default factors.
 bool changes_nothing(const Node& node, std::size_t position, double c) {
   const bool adds = node.op_type == "Add" || node.op_type == "Sum";
   if (adds || node.op_type == "Sub") return c == 0.0 && (adds || position == 0);
@@ -59,7 +59,7 @@ void arithmetic(Lowering& net, const Node& node) {
   if (node.inputs.size() == 2) {
     for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
       const std::optional<double> number = scalar_of(net, node, 1 - position);
-      // Of two numbers one is a weight: it varies.
+      // If both operands are numbers, one of them is a weight.
       if (!number || (!is_runtime(net, node, position) && scalar_of(net, node, position))) continue;
       const Shape to = broadcast(shape_of(net, node, 0), shape_of(net, node, 1));
       const bool same_shape = to == shape_of(net, node, position);
@@ -105,7 +105,7 @@ void clip(Lowering& net, const Node& node) {
   set_result(net, node, nn::clip(net.builder, name_of(node), row_major(net, node, 0), minimum, maximum));
 }
 
-/// With a known number it is a clip; of values it is a comparison and a choice, as of integers.
+/// Adds Min or Max: a clip if one operand is a known number, else comparison and selection, as for integers.
 void extremum(Lowering& net, const Node& node) {
   for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
     if (node.inputs.size() != 2 || !is_runtime(net, node, position)) continue;
@@ -120,7 +120,7 @@ void extremum(Lowering& net, const Node& node) {
   find_operator(node.op_type, true)(net, node);
 }
 
-/// x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 z).
+/// Adds x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3), as x sigmoid(2 z).
 void gelu_by_tanh(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);

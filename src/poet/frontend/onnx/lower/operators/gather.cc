@@ -1,4 +1,4 @@
-// Elements at positions: embeddings, selected tokens, tables read by index.
+// Gathering: embeddings, selected tokens, tables read by index.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Known positions in [-size, size), counted from the front; nothing when they are not known.
+/// Returns known positions, given in [-size, size), counted from the front, or nullopt if they are unknown.
 std::optional<std::vector<std::int64_t>> known_positions(const Lowering& net, const Node& node,
                                                          std::int64_t size) {
   const Fixed* ids = fixed_of(net, node, 1);
@@ -23,7 +23,7 @@ std::optional<std::vector<std::int64_t>> known_positions(const Lowering& net, co
   return positions;
 }
 
-/// One after another, at least one.
+/// Returns whether the positions are consecutive and not empty.
 bool is_range(const std::vector<std::int64_t>& positions) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (positions[i] != positions[0] + static_cast<std::int64_t>(i)) return false;
@@ -31,7 +31,7 @@ bool is_range(const std::vector<std::int64_t>& positions) {
   return !positions.empty();
 }
 
-/// One position (whose axis goes) or a range of them.
+/// Takes one position, which removes the axis, or a range of positions.
 void take_range(Lowering& net, const Node& node, std::size_t axis,
                 const std::vector<std::int64_t>& positions) {
   const Shape x = shape_of(net, node, 0);

@@ -1,4 +1,4 @@
-// Truth values, integers, and what they choose.
+// Operators on truth values and integers, and selections by them.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ void logical_not(Lowering& net, const Node& node) {
   set_result(net, node, nn::unary(net.builder, "logical_not", name_of(node), any_value(net, node, 0)));
 }
 
-/// An operand of Where. One that is the same number everywhere need not be stretched in a file.
+/// Returns an operand of Where; a constant filled with one number is stored as a single number if possible.
 ValueId choice(Lowering& net, const Node& node, std::size_t i) {
   const Fixed* x = fixed_of(net, node, i);
   if (x == nullptr || !x->tensor.fill) return any_value(net, node, i);
@@ -71,7 +71,7 @@ std::optional<std::int64_t> number(const Lowering& net, const Node& node, std::s
   return n;
 }
 
-/// Add, Sub, Mul of integers. With a known number no constant is needed.
+/// Adds Add, Sub or Mul of integers; a known number becomes an attribute.
 void integer_arithmetic(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
   if (type_of(net, node, 0) != Type::integer) throw InputError("is for numbers, not for truth values");
@@ -122,7 +122,7 @@ void integer_mod(Lowering& net, const Node& node) {
   joined(net, node, "mod");
 }
 
-/// Min and Max of several tensors, none of them a known number: each time a choice between two.
+/// Adds Min or Max of several tensors, none of them a known number, as selections between two.
 void chosen_extremum(Lowering& net, const Node& node) {
   check_same_types(net, node, 0);
   GraphBuilder& g = net.builder;
@@ -147,7 +147,7 @@ void cumsum(Lowering& net, const Node& node) {
                         integer(node, "exclusive", 0) != 0, integer(node, "reverse", 0) != 0));
 }
 
-/// The smallest is the largest of the negatives.
+/// Adds ArgMax, or ArgMin as the ArgMax of negated numbers.
 template <bool smallest>
 void argmax(Lowering& net, const Node& node) {
   const std::size_t axis = checked_axis(integer(node, "axis", 0), shape_of(net, node, 0).size());
@@ -159,7 +159,7 @@ void argmax(Lowering& net, const Node& node) {
                         integer(node, "keepdims", 1) != 0, integer(node, "select_last_index", 0) != 0));
 }
 
-/// Rows that are `on` at a position and `off` elsewhere.
+/// Adds rows that are `on` at a position and `off` elsewhere.
 void one_hot(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);

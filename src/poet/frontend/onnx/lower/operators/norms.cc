@@ -11,8 +11,8 @@
 namespace poet::onnx {
 namespace {
 
-/// Scale (neutral at 1) or shift (at 0) of a normalisation. Exporters write ones and zeros as Constant nodes
-/// for one that has none: these do not train.
+/// Returns the scale (neutral at 1) or shift (neutral at 0) of a normalisation. Exporters write Constant
+/// nodes of ones and zeros for layers without scale and shift; these do not train.
 ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape& shape, double neutral) {
   const Fixed* w = fixed_of(net, node, i);
   const bool none = w != nullptr && w->constant && w->tensor.known &&
@@ -39,7 +39,7 @@ void batch_norm(Lowering& net, const Node& node) {
   net.builder.bind(name + ".running_var", moving_state(net, node, 4, x[1]));
   nn::BatchNormOptions options;
   options.eps = real(node, "epsilon", 1e-5);
-  options.momentum = 1.0 - real(node, "momentum", 0.9);  // of the new value; ONNX has that of the old one
+  options.momentum = 1.0 - real(node, "momentum", 0.9);  // weight of the new value; ONNX: of the old one
   set_result(net, node, nn::batch_norm(net.builder, name, row_major(net, node, 0), options));
 }
 
@@ -65,7 +65,7 @@ void layer_norm(Lowering& net, const Node& node) {
   const double eps = real(node, "epsilon", 1e-5);
   const ValueId from = row_major(net, node, 0);
   if (split + 1 == x.end()) return set_result(net, node, nn::layer_norm(net.builder, name, from, eps));
-  // Several axes are one in a view.
+  // A view joins several axes into one.
   const Shape rows = {element_count(Shape(x.begin(), split)), size};
   const ValueId y =
       nn::layer_norm(net.builder, name, nn::reshape(net.builder, name + ".rows", from, rows), eps);
@@ -81,7 +81,7 @@ void instance_norm(Lowering& net, const Node& node) {
       nn::instance_norm(net.builder, name_of(node), row_major(net, node, 0), real(node, "epsilon", 1e-5)));
 }
 
-/// Opset 18 has one number per group, here repeated for each of its channels.
+/// Repeats each group's number (opset 18) for all of its channels.
 ValueId for_channels(Lowering& net, const Node& node, std::size_t i, std::int64_t groups,
                      std::int64_t channels, double neutral) {
   GraphBuilder& g = net.builder;
@@ -114,7 +114,7 @@ void group_norm(Lowering& net, const Node& node) {
              nn::group_norm(net.builder, name, row_major(net, node, 0), groups, real(node, "epsilon", 1e-5)));
 }
 
-/// x / sqrt(mean(x^2) + epsilon) over the axes from one on, times the scale.
+/// Adds x / sqrt(mean(x^2) + epsilon) times the scale; the mean is over the axes from the given one on.
 void rms_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   const Shape scale = shape_of(net, node, 1);

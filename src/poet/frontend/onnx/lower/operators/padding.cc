@@ -11,7 +11,7 @@
 namespace poet::onnx {
 namespace {
 
-/// Elements from `start` up to `end` along an axis.
+/// Returns the elements from `start` up to `end` along an axis.
 ValueId range_of(GraphBuilder& g, const std::string& name, ValueId x, std::size_t axis, std::int64_t start,
                  std::int64_t end) {
   std::vector<std::int64_t> starts(g.shape(x).size(), 0);
@@ -21,7 +21,7 @@ ValueId range_of(GraphBuilder& g, const std::string& name, ValueId x, std::size_
   return nn::slice(g, name, x, starts, ends);
 }
 
-/// What lies before (or after) `x` along an axis: `count` elements by ONNX's mode.
+/// Returns the padding of `count` elements before (or after) `x` along an axis by ONNX's mode.
 ValueId border(GraphBuilder& g, const std::string& name, ValueId x, std::size_t axis, std::int64_t count,
                const std::string& mode, bool before) {
   const std::int64_t size = g.shape(x)[axis];
@@ -45,7 +45,7 @@ ValueId border(GraphBuilder& g, const std::string& name, ValueId x, std::size_t 
   return nn::flip(g, name, mirrored, {static_cast<std::int64_t>(axis)});
 }
 
-/// Axis by axis, so that corners repeat what was padded before.
+/// Pads axis by axis, so that corners are padded from earlier padding.
 ValueId padded_by_own(GraphBuilder& g, const std::string& name, ValueId x,
                       const std::vector<std::int64_t>& before, const std::vector<std::int64_t>& after,
                       const std::string& mode) {

@@ -38,7 +38,7 @@ void max_pool(Lowering& net, const Node& node) {
 
 void average_pool(Lowering& net, const Node& node) {
   nn::PoolOptions options = pool_options(net, node);
-  // Without padding the two ways to divide are one; the builder's default keeps graphs alike.
+  // Without padding both divisors are equal; the builder's default gives the same graph for both.
   const nn::Extent none(options.kernel.size(), 0);
   if (options.padding != none || options.padding_end != none || options.ceil_mode) {
     options.count_include_pad = integer(node, "count_include_pad", 0) != 0;

@@ -1,4 +1,4 @@
-// Matrix products, by weights or not.
+// Matrix products, with and without weights.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,14 +14,14 @@
 namespace poet::onnx {
 namespace {
 
-/// The node's first output, or that of the Add after it, is a linear layer of input 0.
+/// Adds a linear layer of input 0 for the node and, if there is one, the Add of a bias after it.
 void linear(Lowering& net, const Node& node, bool read_as_out_in) {
   const std::string name = name_of(node);
   const Shape weight = shape_of(net, node, 1);
   if (weight.size() != 2) throw InputError("the weight must be a matrix");
   const std::int64_t out = weight[read_as_out_in ? 0 : 1];
   if (!stored_as_out_in(net, node, 1, read_as_out_in)) {
-    // Another reader has it stored the other way round, and products read views.
+    // Another reader has stored the weight transposed; a product can read a view.
     const ValueId from = value_of(net, node, 0);
     ValueId matrix = value_of(net, node, 1);
     if (read_as_out_in) matrix = nn::permute(net.builder, name + ".weight.T", matrix, {1, 0});
@@ -45,8 +45,8 @@ void linear(Lowering& net, const Node& node, bool read_as_out_in) {
   set_result(net, *last, nn::linear(net.builder, name, x, out, bias));
 }
 
-/// A matrix product of two values. What scales it before or after becomes its alpha, and where a Transpose
-/// reads it, it is written in that order.
+/// Adds a matrix product of two values. Scaling before or after it becomes its alpha; if a Transpose reads
+/// the result, it is written in the transposed order.
 void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha) {
   nn::MatmulOptions options;
   options.alpha = alpha;
@@ -81,7 +81,7 @@ void matmul(Lowering& net, const Node& node) {
   const bool row = shape_of(net, node, 0).size() == 1;
   const bool column = shape_of(net, node, 1).size() == 1;
   if (!row && !column) return product(net, node, operands[0], operands[1], alpha);
-  // A list is a matrix of one row or column, which the result does not have.
+  // A vector becomes a matrix of one row or column, which is removed from the result.
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   if (row) operands[0] = nn::reshape(g, name + ".row", operands[0], {1, g.shape(operands[0])[0]});
@@ -105,11 +105,11 @@ void gemm(Lowering& net, const Node& node) {
   if (shape_of(net, node, 0).size() != 2 || shape_of(net, node, 1).size() != 2)
     throw InputError("multiplies matrices only");
   const std::int64_t out = shape_of(net, node, 1)[transpose_b ? 0 : 1];
-  // One number per column; other shapes are broadcast.
+  // Whether the bias has one number per column; other shapes are broadcast.
   const auto per_column = [&] {
     const Shape c = shape_of(net, node, 2);
     const std::int64_t count = element_count(c);
-    // A list of another length is refused where the weight is bound.
+    // Binding the weight rejects a list of another length.
     return count == out ? c.empty() || c.back() == out : c.size() == 1 && count != 1;
   };
   const bool bias_is_weight =

@@ -28,8 +28,8 @@ nn::Direction direction(const Node& node) {
   throw InputError("attribute 'direction'", fmt::format("'{}' is not known", name));
 }
 
-/// The activations of one direction in lower case: those of the node, equal in both directions, or the
-/// operator's own.
+/// Returns the activations of one direction in lower case: the node's, which must be equal in both
+/// directions, or the operator's defaults.
 std::vector<std::string> activations(const Node& node, std::size_t directions,
                                      const std::vector<std::string>& own) {
   const auto found = node.attributes.find("activations");
@@ -76,7 +76,7 @@ void check_lengths(const Lowering& net, const Node& node, std::int64_t steps) {
                   kSequenceLens, node.inputs[kSequenceLens], steps));
 }
 
-/// What no rule of poet's covers. Absent: as the operator's defaults are.
+/// Rejects attributes and inputs that poet does not support.
 void check_rest(const Node& node) {
   if (node.attributes.contains("clip")) throw InputError("attribute 'clip'", "must be absent");
   if (integer(node, "input_forget", 0) != 0) throw InputError("attribute 'input_forget'", "must be 0");
@@ -86,7 +86,7 @@ void check_rest(const Node& node) {
   }
 }
 
-/// A layer on its way from a node to an op.
+/// A layer while its node is lowered.
 struct Layer {
   Lowering& net;
   const Node& node;
@@ -96,7 +96,7 @@ struct Layer {
   nn::RecurrentOptions options;
 };
 
-/// Real numbers, the first two axes exchanged where the node has the batch first.
+/// Returns the real input with the sequence first: transposed if the node has the batch first.
 ValueId sequence_first(const Layer& layer, std::size_t i) {
   const Shape shape = shape_of(layer.net, layer.node, i);
   if (shape.size() != 3) throw InputError(fmt::format("input {} must have 3 dimensions", i));
@@ -105,7 +105,7 @@ ValueId sequence_first(const Layer& layer, std::size_t i) {
   return nn::transpose(layer.net.builder, name, value_of(layer.net, layer.node, i), {1, 0, 2});
 }
 
-/// Weights as they lie in the file, or what nodes make of weights.
+/// Binds weights as stored in the file, or as computed by nodes.
 void bind(const Layer& layer, std::size_t i, const char* suffix) {
   Lowering& net = layer.net;
   const bool made = is_runtime(net, layer.node, i);
@@ -118,7 +118,7 @@ void bind(const Layer& layer, std::size_t i, const char* suffix) {
                                              : weight_of(net, layer.node, i, shape_of(net, layer.node, i)));
 }
 
-/// The initial state at input `i`, unless there is none or it is known to be zero.
+/// Returns the initial state at input `i`, or an invalid id if it is absent or known to be zero.
 ValueId initial_state(const Layer& layer, std::size_t i) {
   if (!has_input(layer.node, i) || is_zero_state(layer.net, layer.node, i)) return {};
   return sequence_first(layer, i);
@@ -159,7 +159,7 @@ void set_states(const Layer& layer, const ValueId y) {
   layer.net.operands[layer.node.outputs[0]] = all;
 }
 
-/// Output `i` is what `states` end with.
+/// Sets output `i` to the last step of `states`.
 void set_last(const Layer& layer, std::size_t i, const char* suffix, ValueId states) {
   if (!is_read(layer.net.uses, layer.node, i)) return;
   GraphBuilder& graph = layer.net.builder;
@@ -175,7 +175,7 @@ void lstm(Lowering& net, const Node& node) {
   nn::RecurrentOptions& options = layer.options;
   options.initial_c = initial_state(layer, kInitialC);
   if (options.initial_h.valid() != options.initial_c.valid()) {
-    // The op has both or neither: the other one is zeros.
+    // The op takes both or neither, so the missing one is zeros.
     const bool cell = options.initial_h.valid();
     Tensor zeros;
     zeros.shape = net.builder.shape(cell ? options.initial_h : options.initial_c);

@@ -8,7 +8,7 @@
 namespace poet::onnx {
 namespace {
 
-/// The axes, ascending as listed; none when nothing is to be reduced.
+/// Returns the axes as listed; empty if nothing is reduced.
 std::vector<std::int64_t> reduced_axes(const Lowering& net, const Node& node, std::size_t rank) {
   const std::vector<std::int64_t> listed =
       has_input(node, 1) ? known_integers(net, node, 1) : integers(node, "axes");
@@ -19,7 +19,7 @@ std::vector<std::int64_t> reduced_axes(const Lowering& net, const Node& node, st
   return axes;
 }
 
-/// What an operator does to each element before and after: sqrt(sum(x²)) is ReduceL2.
+/// The functions applied before and after the reduction: ReduceL2 is sqrt(sum(x²)).
 struct Parts {
   const char* before = nullptr;
   bool squares = false;

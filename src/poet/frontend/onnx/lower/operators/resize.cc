@@ -1,4 +1,4 @@
-// Images of another size, and blocks of space to channels and back.
+// Resizing, and rearrangement of space to channels and back.
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 namespace poet::onnx {
 namespace {
 
-/// What comes in place of the spatial axes.
+/// Sizes and scales of the result's spatial axes.
 struct Target {
   std::vector<std::int64_t> sizes;
-  std::vector<double> scales;  // empty: as the sizes say
+  std::vector<double> scales;  // empty: given by the sizes
 };
 
 std::vector<double> known_reals(const Lowering& net, const Node& node, std::size_t i) {
@@ -32,7 +32,7 @@ bool given(const Lowering& net, const Node& node, std::size_t i) {
   return has_input(node, i) && element_count(shape_of(net, node, i)) > 0;
 }
 
-/// The axes that a list of sizes or scales is for: all, or those that opset 18 lists.
+/// Returns the axes of a list of sizes or scales: all, or those listed (opset 18).
 std::vector<std::size_t> listed_axes(const Node& node, const char* what, std::size_t count,
                                      std::size_t rank) {
   std::vector<std::size_t> axes;
@@ -74,7 +74,7 @@ Target by_scales(const Node& node, const std::vector<double>& scales, const Shap
   for (std::size_t i = 0; i < axes.size(); ++i) {
     by[axes[i]] = scales[i];
     if (axes[i] < 2 && scales[i] != 1.0) refuse_axis(axes[i]);
-    // In single precision, as ONNX's shape inference does it.
+    // In single precision, like ONNX's shape inference.
     const float size = std::floor(static_cast<float>(x[axes[i]]) * static_cast<float>(scales[i]));
     if (!(size >= 1.0F && size < 1e9F)) {
       throw InputError(fmt::format("the scale {} makes no image of {} elements along axis {}", scales[i],
@@ -94,7 +94,7 @@ Target target(const Lowering& net, const Node& node, const Shape& x) {
   return by_scales(node, known_reals(net, node, scales), x);
 }
 
-/// Whether the scales make whole numbers of elements, so that none is cut off.
+/// Returns whether the scales give integral sizes, so that nothing is truncated.
 bool is_exact(const Target& to, const Shape& x) {
   for (std::size_t i = 0; i < to.scales.size(); ++i) {
     if (static_cast<double>(x[i + 2]) * to.scales[i] != static_cast<double>(to.sizes[i])) return false;
@@ -118,7 +118,7 @@ void resize(Lowering& net, const Node& node) {
     options.exclude_outside = integer(node, "exclude_outside", 0) != 0;
   }
   const Target to = target(net, node, x);
-  // Half pixels, off the middle by what the scales leave of an element.
+  // Differs from half_pixel only if sizes are truncated.
   if (options.coordinates == "half_pixel_symmetric" && is_exact(to, x)) options.coordinates = "half_pixel";
   if (options.coordinates == "tf_crop_and_resize" || options.coordinates == "half_pixel_symmetric") {
     throw InputError("attribute 'coordinate_transformation_mode'",
@@ -139,7 +139,7 @@ void resize(Lowering& net, const Node& node) {
   set_result(net, node, nn::resize(net.builder, name_of(node), row_major(net, node, 0), to.sizes, options));
 }
 
-/// Between (N, C b², H, W) and (N, C, H b, W b): a copy in another order.
+/// Rearranges (N, C b², H, W) to (N, C, H b, W b) or back, as a copy.
 void rearrange(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   const std::int64_t b = integer(node, "blocksize", 0);

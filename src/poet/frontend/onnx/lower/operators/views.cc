@@ -1,4 +1,4 @@
-// The same elements in another shape, order or type.
+// Operators that change shape, order or type.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 namespace poet::onnx {
 namespace {
 
-/// The operand in another shape of as many elements: a weight stays a weight, an integer input an input.
+/// Reshapes the operand: a weight remains a weight, an integer input an input.
 void reshaped_to(Lowering& net, const Node& node, const Shape& to) {
   const Operand x = operand_of(net, node, 0);
   const Shape from = shape_of(net, node, 0);
@@ -74,9 +74,9 @@ void unsqueeze(Lowering& net, const Node& node) {
   reshaped_to(net, node, unsqueezed(shape_of(net, node, 0), integers_of(net, node, 1, "axes")));
 }
 
-/// Exporters merge initialisers that are equal at the time (all scales of a new network's normalisations):
-/// one stays, and an Identity has the name of every other. They are parameters of their own; one that the
-/// network reads in several places has one name.
+/// Makes an Identity of an initialiser a parameter of its own: exporters merge initialisers that are equal
+/// when exported (such as the scales of a new network's normalisations) into one, with an Identity for each
+/// other name. A parameter that the network reads in several places has one name.
 void identity(Lowering& net, const Node& node) {
   Operand x = operand_of(net, node, 0);
   if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0]) {
