@@ -83,7 +83,7 @@ export function verdictOf(answer, useRam) {
     return block;
   }
   block.className = "verdict invalid";
-  const { reason, least_ram_bytes: least, floor_ram_bytes: floor, way_out: ways } = answer.explanation;
+  const { reason, least_ram_bytes: least, floor_ram_bytes: floor, way_out: suggestions } = answer.explanation;
   block.append(
     element(
       "strong",
@@ -92,10 +92,10 @@ export function verdictOf(answer, useRam) {
     ),
     `${capital(reason ?? "")}. `,
   );
-  if (ways?.length)
+  if (suggestions?.length)
     block.append(
       element("p", {}, "What would do:"),
-      element("ul", {}, ...ways.map((way) => element("li", {}, wayText(way)))),
+      element("ul", {}, ...suggestions.map((one) => element("li", {}, suggestionText(one)))),
     );
   const enough = least ?? (floor > answer.ram_budget_bytes ? floor : null);
   if (enough) {
@@ -107,8 +107,8 @@ export function verdictOf(answer, useRam) {
 }
 
 /** An option of the program in words. */
-const wayText = (way) =>
-  way
+const suggestionText = (suggestion) =>
+  suggestion
     .replace(/--ram-budget (\d+)/, (_, amount) => `a RAM budget of ${bytes(Number(amount))}`)
     .replace(/--deadline ([\d.e+-]+)/, (_, time) => `a deadline of ${seconds(Number(time))}`)
     .replace(/--batch-size (\d+)/, (_, size) => `a batch size of ${size}`)

@@ -95,7 +95,7 @@ TEST(Solve, NoDeadlineIsNull) {
       {}, {"deadline_seconds"});
 }
 
-TEST(Solve, InfeasibleIsExitOneWithTheWayOut) {
+TEST(Solve, InfeasibleIsExitOneWithASuggestion) {
   // The largest working set of linear is 3,256 bytes: 3,136 of input and what goes with it.
   const std::string arguments =
       "--quiet --semantics published --model linear --platform a72 --ram-budget 3000";
@@ -152,9 +152,9 @@ TEST(Solve, ADeadlineThatIsNamedIsKeptWithParametersOnStorageToo) {
       "solve --quiet --model linear --platform m4 --ram-budget 180KiB --split off --time-limit 20 --json ";
   const Json late = poet(arguments + "--deadline 0.02s").json();
   EXPECT_EQ(late["status"], "infeasible");
-  const std::string way = late["explanation"]["way_out"][0].get<std::string>();
-  ASSERT_TRUE(contains(way, "--deadline ")) << way;
-  EXPECT_EQ(poet(arguments + way.substr(0, way.find(" ("))).exit_code, 0) << way;
+  const std::string suggestion = late["explanation"]["way_out"][0].get<std::string>();
+  ASSERT_TRUE(contains(suggestion, "--deadline ")) << suggestion;
+  EXPECT_EQ(poet(arguments + suggestion.substr(0, suggestion.find(" ("))).exit_code, 0) << suggestion;
 }
 
 TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
@@ -162,10 +162,10 @@ TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
       "solve --quiet --model linear --platform m4 --split off --time-limit 20 --json --batch-size ";
   const Json large = poet(arguments + "4000").json();
   EXPECT_EQ(large["status"], "infeasible");
-  const Json& ways = large["explanation"]["way_out"];
-  const auto way = std::find(ways.begin(), ways.end(), "--batch-size 62");
-  EXPECT_NE(way, ways.end()) << ways;
-  for (const Json& other : ways)  // more RAM than the device has is more than a budget
+  const Json& suggestions = large["explanation"]["way_out"];
+  const auto batch = std::find(suggestions.begin(), suggestions.end(), "--batch-size 62");
+  EXPECT_NE(batch, suggestions.end()) << suggestions;
+  for (const Json& other : suggestions)  // more RAM than the device has is more than a budget
     if (contains(other.get<std::string>(), "--ram-budget")) {
       EXPECT_TRUE(contains(other.get<std::string>(), "--beyond-device-ram")) << other;
     }
@@ -188,7 +188,7 @@ TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
 }
 
 // 32 KiB are less than the parameters, and more than the step needs without them.
-TEST(Solve, ParametersElsewhereAreAWayOutThatWasTried) {
+TEST(Solve, ParametersElsewhereAreASuggestionThatWasTried) {
   const std::string problem = "solve --quiet --json --model linear --platform m0 --split off ";
   const ProgramRun none = poet(problem + "--ram-budget 32KiB --persistent resident");
   EXPECT_EQ(none.exit_code, 1);
@@ -380,7 +380,7 @@ TEST(Explain, JsonListsEveryDecision) {
   const ProgramRun run = poet("explain --quiet --json " + kLinear);
   EXPECT_EQ(run.exit_code, 0);
   const Json json = run.json();
-  ASSERT_EQ(json["decisions"].size(), json["values"].get<std::size_t>());
+  ASSERT_EQ(json["decisions"].size(), json["transient_values"].get<std::size_t>());
   int moved = 0;
   for (const Json& decision : json["decisions"]) {
     expect_fields(decision,
@@ -410,6 +410,21 @@ TEST(Explain, TextSummarisesUnlessAsked) {
   EXPECT_TRUE(contains(all.out, "0_InputLayer")) << all.out;
 }
 
+TEST(Explain, SaysHowMuchOfTheEnergyIsIdlePower) {
+  const std::string linear =
+      "explain --quiet --model linear --platform m4 --ram-budget 260KB --no-paging --time-limit 5 ";
+  EXPECT_TRUE(contains(poet(linear).out, " of it idle power during recomputations. ")) << poet(linear).out;
+  double spent = 0, idle = 0;
+  const Json json = poet(linear + "--json").json();
+  for (const Json& decision : json["decisions"]) {
+    spent += decision["spent_joules"].get<double>();
+    idle += decision["spent_idle_joules"].get<double>();
+  }
+  EXPECT_GT(idle, 0);
+  EXPECT_LT(idle, spent);
+  EXPECT_FALSE(contains(poet("explain --quiet " + kLinear).out, "idle power")) << "staged rules have none";
+}
+
 TEST(Models, ListTheZoo) {
   const ProgramRun text = poet("models");
   EXPECT_EQ(text.exit_code, 0);
@@ -418,7 +433,9 @@ TEST(Models, ListTheZoo) {
   std::set<std::string> names;
   for (const Json& model : json["models"]) {
     names.insert(model["name"].get<std::string>());
-    expect_fields(model, {"parameters", "forward_macs", "ops", "values", "keep_all_peak_ram_bytes"}, {});
+    expect_fields(
+        model, {"parameters", "forward_macs", "ops", "values", "transient_values", "keep_all_peak_ram_bytes"},
+        {});
     EXPECT_TRUE(model["description"].is_string());
     EXPECT_GT(model["keep_all_peak_ram_bytes"].get<long>(), 4 * model["parameters"].get<long>());
     if (model["name"] == "linear") {
@@ -534,6 +551,10 @@ TEST(Compare, TextHasEveryMethodAndFitsTheTerminal) {
     EXPECT_TRUE(contains(run.out, "\n" + method["title"].get<std::string>() + "  ")) << method << run.out;
   EXPECT_TRUE(contains(run.out, "no: needs 260.6 KB")) << run.out;
   EXPECT_TRUE(contains(run.out, "\nLeast energy  ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "\nIn parts      ")) << run.out;
+  EXPECT_TRUE(
+      contains(run.out, " solve --model linear --platform a72 --time-limit 1s --ram-budget 260.3KB\n"))
+      << run.out;
   std::istringstream lines(run.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
 }
@@ -576,6 +597,9 @@ TEST(Compare, JsonAndCsvSayTheSame) {
   const Json& poets = json["methods"].back();
   EXPECT_EQ(poets["method"], "poet");
   EXPECT_LE(poets["bound_joules"].get<double>(), least * (1 + 1e-9));
+  const Json& in_parts = json["in_parts"];  // of the linear layers; no method splits them
+  EXPECT_LT(in_parts["energy_joules"].get<double>(), least * (1 - 1e-9));
+  EXPECT_LE(in_parts["peak_ram_bytes"], json["ram_budget_bytes"]);
 
   std::ifstream file(csv);
   std::vector<std::string> lines;

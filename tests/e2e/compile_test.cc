@@ -129,7 +129,7 @@ TEST_P(CompileOnM4, OtherSemantics) {
 }
 
 // No schedule: the explanation's limits are those of a schedule that a second solve finds.
-void expect_way_out(const CompileRequest& request, const CompileResult& result) {
+void expect_suggestion(const CompileRequest& request, const CompileResult& result) {
   EXPECT_TRUE(result.plan.steps.empty());
   EXPECT_TRUE(result.outcome.schedule.stages.empty());
   const Explanation& why = result.outcome.explanation;
@@ -151,7 +151,7 @@ TEST_P(CompileOnM4, BelowTheFloor) {
   EXPECT_EQ(result.certificate.status, Status::infeasible);
   EXPECT_EQ(*result.outcome.explanation.floor_ram, request.limits.ram_budget + Bytes(1));
   EXPECT_EQ(result.outcome.explanation.reason, "one op's operands and results alone exceed the RAM budget");
-  expect_way_out(request, result);
+  expect_suggestion(request, result);
 }
 
 // At the floor itself, with no time to recompute anything: whether or not it is proven, there is a way out.
@@ -163,7 +163,7 @@ TEST_P(CompileOnM4, AtTheFloorWithoutTime) {
   if (result.certificate.status == Status::optimal || result.certificate.status == Status::feasible)
     expect_answer(request, result);
   else
-    expect_way_out(request, result);
+    expect_suggestion(request, result);
 }
 
 TEST_P(CompileOnM4, ParametersCount) {
@@ -175,7 +175,7 @@ TEST_P(CompileOnM4, ParametersCount) {
   EXPECT_EQ(result.certificate.status, Status::infeasible);
   EXPECT_EQ(result.outcome.explanation.reason, "parameters and optimiser state alone exceed the RAM budget");
   EXPECT_GT(*result.outcome.explanation.floor_ram, persistent);
-  expect_way_out(request, result);
+  expect_suggestion(request, result);
   request.limits.ram_budget = between(request, 0.5);
   result = compile(request);
   expect_answer(request, result);

@@ -45,7 +45,7 @@ TEST(OnTime, AnswersSayWhatToExpectAndKeepTheShare) {
   EXPECT_THAT(poet(solve).out, HasSubstr("of steps by the deadline"));
 }
 
-TEST(OnTime, AShareThatIsNotKeptHasAWayOut) {
+TEST(OnTime, AShareThatIsNotKeptHasASuggestion) {
   const TemporaryFolder folder;
   const std::string solve =
       kResnet + "--platform " + varying_device(folder) + " --deadline 83ms --on-time 99% ";

@@ -231,7 +231,7 @@ TEST_F(Run, ResumingGoesOnWithDropout) {
   EXPECT_EQ(file_text(file("half")), file_text(file("whole")));
 }
 
-TEST_F(Run, LeanKernelsAreAWayOutThatWasTried) {
+TEST_F(Run, LeanKernelsAreASuggestionThatWasTried) {
   const std::string arguments =
       "run --quiet --json --model linear --platform m4 --ram-budget 300KB --beyond-device-ram --steps 1";
   const ProgramRun fast = poet(arguments);

@@ -271,7 +271,7 @@ class Hints(unittest.TestCase):
         done = subprocess.run(command + " --quiet", shell=True, capture_output=True, text=True, timeout=60, env=environment())
         self.assertEqual(done.returncode, 0, command + done.stderr)
 
-    def test_ways_out(self):
+    def test_suggestions(self):
         problem = (*SMALL[:-1], "5s")  # on a busy machine, too
         answer = self.said("solve", *problem, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")
         way = re.search(r"Suggestion +(--\S+ \d+(?: --\S+)*)", answer).group(1)

@@ -32,7 +32,7 @@ std::string resize_error(const Shape& x, std::vector<double> scales, const OnnxA
                                  {onnx_node("Resize", {"x", "", "s"}, {"y"}, attributes)}, 18));
 }
 
-TEST(OnnxResizeErrors, NameTheAttributeAndAWayOut) {
+TEST(OnnxResizeErrors, NameTheAttributeAndASuggestion) {
   EXPECT_EQ(resize_error({1, 1, 4, 4}, {1, 1, 2, 2},
                          {{"coordinate_transformation_mode", std::string("tf_crop_and_resize")}}),
             "node 0 'y' (Resize): attribute 'coordinate_transformation_mode': 'tf_crop_and_resize' is not "

@@ -93,7 +93,7 @@ std::optional<Plan> plan_within(const LinearCase& c, const Limits& limits, Tally
   return found.best ? std::optional(found.best->plan) : std::nullopt;
 }
 
-// What is said where there is no answer: RAM below which there is no plan, and ways out.
+// What is said where there is no answer: RAM below which there is no plan, and suggestions.
 void check_explanation(const LinearCase& c, std::uint64_t seed, const Explanation& why, Tally& tally) {
   LinearCase other = c;
   for (const auto& ram : {why.floor_ram, why.proven_ram}) {

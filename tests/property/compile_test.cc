@@ -76,7 +76,7 @@ TEST(Feedback, SolvesAgainWithLessRam) {
   EXPECT_EQ(result.certificate.status, Status::feasible);
 }
 
-TEST(Feedback, GivesUpWithAWayOut) {
+TEST(Feedback, GivesUpWithASuggestion) {
   CompileRequest request = with_a_gap();
   request.instance.costs.has_storage = false;
   for (ValueCost& cost : request.instance.costs.values) cost.page_in = cost.page_out = {};

@@ -9,7 +9,7 @@
 
 #include "apps/cli/solve/family_text.h"
 #include "apps/cli/solve/result_json.h"
-#include "apps/cli/solve/way_out.h"
+#include "apps/cli/solve/suggestions.h"
 #include "poet/optimize/certificate.h"
 #include "poet/plan/schedule/linearise.h"
 #include "tests/support/tiny_instance.h"
@@ -33,67 +33,68 @@ Solved infeasible() {
   solved.figures.keep_all.energy = Joules(8);
   solved.result.certificate.status = Status::infeasible;
   solved.result.outcome.explanation.least_ram = Bytes(30);
-  solved.ways.ram = Bytes(30);
+  solved.suggestions.ram = Bytes(30);
   solved.result.outcome.explanation.reason = "b needs 30 B";
   solved.figures.floor.largest.values = Bytes(30);
   solved.figures.floor.op = OpId(1);
   return solved;
 }
 
-TEST(WayOut, PutsTheSmallestChangeFirst) {
+TEST(Suggestions, PutsTheSmallestChangeFirst) {
   Solved solved = infeasible();
-  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 30 (3.4% more)"));  // 30 / 29 - 1
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("--ram-budget 30 (3.4% more)"));  // 30 / 29 - 1
 
   // Enough RAM for every op, too little for this deadline: either limit may give way.
   solved.request.limits.ram_budget = Bytes(30);
   solved.request.limits.deadline = Seconds(4.5);
-  solved.ways.ram = Bytes(34);        // 13% more
-  solved.ways.deadline = Seconds(5);  // 11% more
-  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 34 (13% more)"));
-  solved.ways.ram = Bytes(35);
-  solved.ways.ram_keeps_all = true;
-  EXPECT_THAT(ways_out(solved), ElementsAre("--deadline 5 (11% more)",
-                                            "--ram-budget 35 (17% more), with which everything can be kept"));
+  solved.suggestions.ram = Bytes(34);        // 13% more
+  solved.suggestions.deadline = Seconds(5);  // 11% more
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("--deadline 5 (11% more)", "--ram-budget 34 (13% more)"));
+  solved.suggestions.ram = Bytes(35);
+  solved.suggestions.ram_keeps_all = true;
+  EXPECT_THAT(suggestion_texts(solved),
+              ElementsAre("--deadline 5 (11% more)",
+                          "--ram-budget 35 (17% more), with which everything can be kept"));
 }
 
 // The explanation knows a schedule, and there was no time to search with its limits.
-TEST(WayOut, SaysPerhapsOfWhatWasNotTried) {
+TEST(Suggestions, SaysPerhapsOfWhatWasNotTried) {
   Solved solved = infeasible();
-  solved.ways = {};
-  EXPECT_THAT(ways_out(solved), ElementsAre("perhaps --ram-budget 30 (3.4% more)"));
+  solved.suggestions = {};
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("perhaps --ram-budget 30 (3.4% more)"));
   solved.request.limits.ram_budget = Bytes(32);
   solved.request.limits.deadline = Seconds(4.5);
   solved.result.outcome.explanation.least_deadline = Seconds(5.0000001);
-  EXPECT_THAT(ways_out(solved), ElementsAre("perhaps --deadline 5.000001 (11% more)"));
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("perhaps --deadline 5.000001 (11% more)"));
 }
 
-TEST(WayOut, NamesBothLimitsWhereNeitherAloneWillDo) {
+TEST(Suggestions, NamesBothLimitsWhereNeitherAloneWillDo) {
   Solved solved = infeasible();
   solved.request.limits.deadline = Seconds(1);  // the four ops alone take 4 s
-  solved.ways = {};
-  solved.ways.both = {Bytes(35), Seconds(4)};
-  EXPECT_THAT(ways_out(solved),
+  solved.suggestions = {};
+  solved.suggestions.both = {Bytes(35), Seconds(4)};
+  EXPECT_THAT(suggestion_texts(solved),
               ElementsAre("--ram-budget 35 together with --deadline 4: the step without limits"));
 }
 
-TEST(WayOut, NamesWhateverElseWasTried) {
+TEST(Suggestions, NamesWhateverElseWasTried) {
   Solved solved = infeasible();
   solved.request.limits.ram_budget = Bytes(31);
   solved.request.limits.max_bytes_written = Bytes(1);
-  solved.ways.ram = Bytes(34);
-  solved.ways.others = {"without --no-paging"};
-  solved.ways.max_bytes_written = Bytes(10);
-  solved.ways.batch_size = 4;
-  EXPECT_THAT(ways_out(solved), ElementsAre("--ram-budget 34 (9.7% more)", "without --no-paging",
-                                            "--max-bytes-written 10", "--batch-size 4"));
+  solved.suggestions.ram = Bytes(34);
+  solved.suggestions.others = {"without --no-paging"};
+  solved.suggestions.max_bytes_written = Bytes(10);
+  solved.suggestions.batch_size = 4;
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("--ram-budget 34 (9.7% more)", "without --no-paging",
+                                                    "--max-bytes-written 10", "--batch-size 4"));
   // Where nothing was found there is no figure.
-  solved.ways = {};
-  EXPECT_THAT(ways_out(solved), ElementsAre("a larger --ram-budget"));
+  solved.suggestions = {};
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("a larger --ram-budget"));
   solved.request.limits.deadline = Seconds(1);
-  EXPECT_THAT(ways_out(solved), ElementsAre("a later deadline, or none"));
+  EXPECT_THAT(suggestion_texts(solved), ElementsAre("a later deadline, or none"));
 }
 
-TEST(WayOut, PersistentBytesNameTheirOption) {
+TEST(Suggestions, PersistentBytesNameTheirOption) {
   Solved solved = infeasible();
   solved.request.instance.costs.persistent = Bytes(1000);
   solved.workload.device = DeviceProfile{};
@@ -113,8 +114,8 @@ TEST(Summary, UnknownIsNotInfeasible) {
   solved.request.options.time_limit_seconds = 60;
   solved.request.limits.ram_budget = Bytes(32);
   solved.result.outcome.explanation.least_ram.reset();
-  solved.ways.ram = Bytes(35);
-  solved.ways.ram_keeps_all = true;
+  solved.suggestions.ram = Bytes(35);
+  solved.suggestions.ram_keeps_all = true;
   const std::string text = summary_text(solved);
   EXPECT_THAT(
       text,

@@ -77,7 +77,14 @@ TEST(Decisions, IdlePowerCountsOnTheDevice) {
   Instance instance = test::chain();
   instance.costs.timing.idle = Watts(5);
   // 2 J and 5 W for 1 s
-  EXPECT_EQ(decisions(instance, test::chain_recomputing(), Semantics::device)[0].recompute_cost, Joules(7));
+  const ValueDecision recomputed = decisions(instance, test::chain_recomputing(), Semantics::device)[0];
+  EXPECT_EQ(recomputed.recompute_cost, Joules(7));
+  EXPECT_EQ(recomputed.spent, Joules(7));
+  EXPECT_EQ(recomputed.spent_idle, Joules(5));
+  const ValueDecision paged = decisions(instance, test::chain_paging(), Semantics::device)[0];
+  EXPECT_EQ(paged.spent, Joules(7));
+  EXPECT_EQ(paged.spent_idle, Joules(0));
+  EXPECT_EQ(decisions(instance, test::chain_recomputing(), Semantics::staged)[0].spent_idle, Joules(0));
 }
 
 TEST(Decisions, TheCostliestComeFirst) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -129,6 +130,25 @@ TEST(Figure, AnEmptyPlanIsNoError) {
   EXPECT_THAT(script, HasSubstr("INVALID"));
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));
+}
+
+// A chain of `ops`, everything kept.
+Picture long_chain(int ops) {
+  Graph graph;
+  Plan plan;
+  for (int i = 0; i < ops; ++i) {
+    test::add_node(graph, "v" + std::to_string(i),
+                   i > 0 ? std::vector{ValueId(i - 1)} : std::vector<ValueId>{}, 1);
+    plan.steps.push_back({StepKind::compute, OpId(i), ValueId()});
+  }
+  return test::picture_of_plan(test::instance_of(std::move(graph)), plan, test::ram(ops), "long.plan");
+}
+
+// What is too small to be seen is merged, where there is much of it.
+TEST(Figure, GrowsNoLargerThanItsArea) {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  EXPECT_GT(lines(script_of(long_chain(400))), 5 * 400);  // boxes of three kinds, and a curve
+  EXPECT_LT(lines(script_of(long_chain(16'000))), 20'000);
 }
 
 TEST(Figure, SamePictureSameBytes) {

@@ -58,7 +58,7 @@ TEST(PictureText, OfAPlanByHand) {
   options.width = 60;
   options.unicode = false;
   EXPECT_EQ(picture_text(planned(test::chain(), test::chain_paging(), Semantics::device, 40), options),
-            R"(Plan          chain, 4 ops, 4 values, batch 1
+            R"(Plan          chain, 4 ops, 4 values (4 transient), batch 1
 From          chain.plan
 Rules         device: transfers take time and RAM; 13 steps
 Verdict       valid: every rule holds

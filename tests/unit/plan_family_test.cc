@@ -11,6 +11,8 @@
 #include "poet/cost/instance_json.h"
 #include "poet/cost/json_reader.h"
 #include "poet/plan/decoder/poet_plan.h"
+#include "poet/report/loaded_plan.h"
+#include "poet/report/picture_json.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/input_error.h"
 #include "tests/support/plan_files.h"
@@ -61,6 +63,32 @@ TEST(PlanFamily, SaysOfEachPlanHowItWasMade) {
   family.plans[2].made = {"poet 0.1.0", "poet solve", "feasible"};
   expect_same(plans_from_binary(to_binary(family), "f.plan"), family);
   expect_same(plans_from_json(to_json(family), "f.json"), family);
+}
+
+// Also the one that is chosen, whose budget alone would read as KiB.
+TEST(PlanFamily, AllPlansAreShownInTheSameUnits) {
+  PlanFamily family = small_family();
+  family.plans[0].limits.ram_budget = Bytes(1'000'000);
+  family.plans[1].limits.ram_budget = Bytes(500 * 1024);
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("f.plan");
+  const auto units = [&](const std::optional<Made>& made) {
+    for (FamilyPlan& plan : family.plans) plan.made = made;
+    write_plans(family, file);
+    const ByteUnits all = load_plans(file).front().units;
+    for (const LoadedPlan& one : load_plans(file)) EXPECT_EQ(one.units, all);
+    EXPECT_EQ(load_plans(file, {}, Bytes(500 * 1024)).front().units, all);
+    return all;
+  };
+  Made made{"poet 0.1.0", "poet solve", "feasible"};
+  EXPECT_EQ(units({}), ByteUnits::decimal);
+  EXPECT_EQ(units(made), ByteUnits::decimal);
+  made.binary_units = true;
+  EXPECT_EQ(units(made), ByteUnits::binary);
+  made.binary_units = false;
+  EXPECT_EQ(units(made), ByteUnits::decimal);
+  const Picture chosen = load_plans(file, {}, Bytes(500 * 1024)).front().picture;
+  EXPECT_EQ(picture_json(chosen)["byte_units"], "decimal");
 }
 
 // The graph is there once, so that three plans are smaller than three files.

@@ -57,8 +57,10 @@ TEST(PlanFiles, SayHowTheyWereMade) {
   PlanFile file = chain_file();
   file.made = {"poet 0.1.0", "poet solve --model linear", "optimal", Joules(0.1), false, true};
   expect_both_forms(file);
-  file.made->binary_units = true;
-  expect_both_forms(file);
+  for (const bool binary : {true, false}) {
+    file.made->binary_units = binary;
+    expect_both_forms(file);
+  }
   file.made = {"poet 0.1.0", "", "feasible", std::nullopt, true, false};
   expect_both_forms(file);
   // It is a section of its own, which a device skips, and those who know nothing of it.

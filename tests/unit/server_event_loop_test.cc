@@ -190,6 +190,7 @@ struct Sender {
     (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close();
   }
+  void close_sending_side() const { EXPECT_EQ(shutdown(socket, SHUT_WR), 0); }
   void close() {
     if (socket >= 0) ::close(std::exchange(socket, -1));
   }
@@ -264,6 +265,54 @@ TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsReset) {
   EXPECT_TRUE(other.send(request_with_body()));
   server.loop->respond(server.next().connection, {kOk, true, {}});
   EXPECT_EQ(other.status(), "HTTP/1.1 200 OK");
+}
+
+TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsClosed) {
+  Keeper server({});
+  Sender client(server.address);
+  EXPECT_TRUE(client.send(request_with_body()));
+  RawRequest request = server.next();
+  const std::weak_ptr<void> counted = request.counted;
+  server.loop->hold(std::move(request), "job");
+  client.close();
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
+}
+
+TEST(ServerEventLoop, AnswersAClientThatHasClosedItsSendingSide) {
+  for (const std::string version : {"1.0", "1.1"}) {
+    SCOPED_TRACE(version);
+    Keeper server({});
+    const Sender client(server.address);
+    EXPECT_TRUE(client.send("GET / HTTP/" + version + "\r\nHost: localhost\r\n\r\n"));
+    server.loop->hold(server.next(), "job");
+    client.close_sending_side();
+    if (version == "1.1") {  // which any client may discard
+      EXPECT_EQ(client.status(), "HTTP/1.1 100 Continue");
+      EXPECT_EQ(client.status(), "\n");
+    }
+    server.loop->publish("job", "it has ended", true);
+    const RawRequest again = server.next();
+    server.loop->respond(again.connection, {kOk, true, {}});
+    EXPECT_EQ(client.status(), (version == "1.1" ? "\n" : "") + std::string("HTTP/1.1 200 OK"));
+  }
+}
+
+TEST(ServerEventLoop, ProbesAHalfClosedConnectionUntilItIsClosed) {
+  LoopLimits limits;
+  limits.stream_idle_seconds = 0.1;
+  Keeper server(limits);
+  Sender client(server.address);
+  EXPECT_TRUE(client.send(request_with_body()));
+  RawRequest request = server.next();
+  const std::weak_ptr<void> counted = request.counted;
+  server.loop->hold(std::move(request), "job");
+  client.close_sending_side();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(client.status(), (i > 0 ? "\n" : "") + std::string("HTTP/1.1 100 Continue"));
+    EXPECT_EQ(client.status(), "\n");
+  }
+  client.close();
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
 }
 
 TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {

@@ -16,6 +16,7 @@
 #include "apps/cli/solve/progress.h"
 #include "apps/cli/solve/ram_budget.h"
 #include "apps/cli/solve/solving.h"
+#include "apps/shared/activity.h"
 #include "apps/shared/called_as.h"
 #include "apps/shared/command_text.h"
 #include "apps/shared/interrupt.h"
@@ -98,7 +99,7 @@ class Compare final : public Command {
     options_.resident_for = "poet compare";  // as every other method has it
     comparison.posed = pose_problem(settled(options_));
     judge(chosen, comparison);
-    if (!any_holds(comparison) && !comparison.interrupted) look_further(comparison);
+    if (!comparison.interrupted) look_further(comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));
     if (page_) write_file(*page_, comparison_page(comparison));
     if (json_) {
@@ -113,12 +114,17 @@ class Compare final : public Command {
   }
 
  private:
-  /// Whether poet solve, which may page parameters and split ops, has a plan.
+  /// Looks for a plan of poet solve, which may page parameters and split ops, that beats all methods.
   void look_further(Comparison& comparison) const {
     constexpr double kSeconds = 5;
+    constexpr double kLess = 1 - 1e-9;  // but for rounding
     if (comparison.posed.request.semantics != Semantics::device || options_.input.instance ||
         (options_.input.persistent && options_.input.split))
       return;
+    const std::optional<Joules> least = least_energy(comparison);
+    if (least && std::ranges::any_of(ram_budgets(options_.limits), &RamBudget::least)) return;
+    // No plan needs less than the step without limits, in parts or not.
+    if (least && kLess * *least <= comparison.posed.figures.keep_all.energy) return;
     ProblemOptions options = options_;
     options.resident_for.clear();
     options.solver.quiet = true;
@@ -126,13 +132,25 @@ class Compare final : public Command {
     options.solver.time_limit = fmt::format("{}s", limit);
     Solving how;
     how.look_further = false;
-    if (!has_plan(solve_problem(options, how))) return;
+    std::optional<Activity> activity;
+    if (!options_.solver.quiet) activity.emplace("looking for a plan with operators in parts");
+    const Solved solved = solve_problem(options, how);
+    activity.reset();
+    if (!has_plan(solved)) return;
+    if (!least) {
+      comparison.suggestion = solve_command();
+    } else if (solved.result.report.energy < kLess * *least) {
+      comparison.in_parts = {solved.result.report, solve_command()};
+    }
+  }
+
+  /// The command of poet solve with these options; empty where no command line is known.
+  [[nodiscard]] static std::string solve_command() {
     const std::string typed =
         command_text({"--methods=", "--csv=", "-o=", "--output=", "--color=", "--quiet", "--list", "--json"});
     const std::size_t arguments = typed.find(" compare ");
-    if (arguments == std::string::npos) return;
-    comparison.way_out =
-        called_as() + " solve" + typed.substr(arguments + std::string_view(" compare").size());
+    if (arguments == std::string::npos) return {};
+    return called_as() + " solve" + typed.substr(arguments + std::string_view(" compare").size());
   }
 
   void judge(const std::vector<const Method*>& chosen, Comparison& comparison) {

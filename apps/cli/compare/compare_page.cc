@@ -54,6 +54,7 @@ std::string comparison_page(const Comparison& comparison) {
   head.csv_name = "compare.csv";
   head.units = byte_units();
   if (comparison.interrupted) head.notes.emplace_back("Interrupted: the missing methods were not run.");
+  if (comparison.in_parts) head.notes.push_back(in_parts_text(comparison) + ".");
   for (const Comparison::Row& row : comparison.rows)
     head.methods.push_back({std::string(row.method->name), style_of(*row.method)});
   StudyPage page(std::move(head));

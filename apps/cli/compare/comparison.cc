@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -94,20 +93,36 @@ std::string cell_of(const Json& value) {
 /// The rows whose plan holds and needs the least energy, but for rounding.
 std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
   constexpr double kSame = 1 + 1e-9;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Comparison::Row& row : comparison.rows)
-    if (row.judged.verdict == Verdict::holds) least = std::min(least, row.judged.report.energy.value());
+  const std::optional<Joules> least = least_energy(comparison);
   std::vector<const Comparison::Row*> best;
   for (const Comparison::Row& row : comparison.rows) {
     const bool holds = row.judged.verdict == Verdict::holds;
-    if (holds && row.judged.report.energy.value() <= kSame * least) best.push_back(&row);
+    if (holds && row.judged.report.energy.value() <= kSame * least->value()) best.push_back(&row);
   }
   return best;
 }
 
 }  // namespace
 
-bool any_holds(const Comparison& comparison) { return !cheapest(comparison).empty(); }
+std::optional<Joules> least_energy(const Comparison& comparison) {
+  std::optional<Joules> least;
+  for (const Comparison::Row& row : comparison.rows)
+    if (row.judged.verdict == Verdict::holds)
+      least = std::min(least.value_or(row.judged.report.energy), row.judged.report.energy);
+  return least;
+}
+
+bool any_holds(const Comparison& comparison) { return least_energy(comparison).has_value(); }
+
+std::string in_parts_text(const Comparison& comparison) {
+  if (!comparison.in_parts) return {};
+  const Report& report = comparison.in_parts->report;
+  const double overhead = report.energy / comparison.posed.figures.keep_all.energy - 1;
+  return fmt::format(
+      "All methods keep operators whole and parameters in RAM, as published. With operators in parts and "
+      "parameters where they cost least, poet solve needs {} ({} over the step without limits) in {} of RAM",
+      format_joules(report.energy, 6), format_percent(overhead, 3), format_bytes(report.peak_ram));
+}
 
 std::string comparison_text(const Comparison& comparison) {
   const Report& keep_all = comparison.posed.figures.keep_all;
@@ -145,13 +160,13 @@ std::string comparison_text(const Comparison& comparison) {
   const std::vector<const Comparison::Row*> best = cheapest(comparison);
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
-    if (!comparison.way_out.empty())
+    if (!comparison.suggestion.empty())
       text +=
           wrapped(
               "These keep parameters in RAM. With parameters at home on storage, or ops in parts, there is a "
               "plan:",
               prose_width(), 0) +
-          "\n  " + comparison.way_out + "\n";
+          "\n  " + comparison.suggestion + "\n";
   } else {
     std::vector<std::string_view> titles;
     for (const Comparison::Row* row : best) titles.push_back(row->method->title);
@@ -159,6 +174,11 @@ std::string comparison_text(const Comparison& comparison) {
                                                            fmt::join(titles, "; "),
                                                            format_percent(best.front()->judged.overhead, 3),
                                                            format_joules(keep_all.energy, 6)));
+  }
+  if (comparison.in_parts) {
+    const std::string& command = comparison.in_parts->command;
+    text += answer_line("In parts", in_parts_text(comparison) + (command.empty() ? "." : ":"));
+    if (!command.empty()) text += "  " + command + "\n";
   }
   if (!comparison.posed.ram_note.empty()) text += answer_line("Note", comparison.posed.ram_note);
   if (comparison.interrupted) text += "Interrupted: the missing methods were not run.\n";
@@ -187,7 +207,17 @@ Json comparison_json(const Comparison& comparison) {
   json["floor_ram_bytes"] = comparison.posed.figures.floor.bytes().value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["interrupted"] = comparison.interrupted;
-  if (!comparison.way_out.empty()) json["way_out"] = comparison.way_out;
+  if (!comparison.suggestion.empty()) json["way_out"] = comparison.suggestion;
+  if (comparison.in_parts) {
+    const Report& report = comparison.in_parts->report;
+    json["in_parts"] = Json{{"energy_joules", report.energy.value()},
+                            {"overhead", report.energy / keep_all.energy - 1},
+                            {"runtime_seconds", report.runtime.value()},
+                            {"peak_ram_bytes", report.peak_ram.value()},
+                            {"recomputations", report.recomputations},
+                            {"page_ins", report.page_ins},
+                            {"page_outs", report.page_outs}};
+  }
   json["methods"] = Json::array();
   for (const Comparison::Row& row : comparison.rows)
     json["methods"].push_back(to_json(*row.method, row.judged));

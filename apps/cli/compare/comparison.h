@@ -3,6 +3,7 @@
 // The results of `poet compare` as text, JSON and CSV.
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,22 @@ struct Comparison {
   Solved posed;  // without a result
   std::vector<Row> rows;
   bool interrupted = false;
-  std::string way_out;  // a command that finds a plan, if no method does
+  std::string suggestion;  // a command that finds a plan, if no method does
+
+  /// The plan of `poet solve` with its defaults: operators in parts, parameters in RAM or on storage.
+  struct InParts {
+    Report report;
+    std::string command;  // may be empty
+  };
+  std::optional<InParts> in_parts;  // if it needs less energy than every method's plan
 };
 
+/// Returns the least energy of the methods' plans within the limits; nullopt if there is none.
+[[nodiscard]] std::optional<Joules> least_energy(const Comparison& comparison);
 /// Whether any method's plan is within the limits.
 [[nodiscard]] bool any_holds(const Comparison& comparison);
+/// Returns a sentence about `in_parts`, without the command, or "".
+[[nodiscard]] std::string in_parts_text(const Comparison& comparison);
 
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);

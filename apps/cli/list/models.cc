@@ -30,8 +30,9 @@ struct ModelRow {
   std::int64_t parameters = 0;
   std::int64_t forward_macs = 0;
   std::size_t ops = 0;
-  std::size_t values = 0;  // that a schedule decides about
-  Bytes keep_all_peak{};   // parameters included
+  std::size_t values = 0;
+  std::size_t transient_values = 0;  // that a schedule decides about
+  Bytes keep_all_peak{};             // parameters included
 };
 
 ModelRow measure(const ZooEntry& entry) {
@@ -49,7 +50,8 @@ ModelRow measure(const ZooEntry& entry) {
   const Workload workload = load({BuiltInNetwork{entry.name, {}}, {}, {}, {}}, {"", any}, {});
   const Instance& instance = workload.instance;
   model.ops = instance.graph.ops.size();
-  model.values = dataflow(instance.graph).transients.size();
+  model.values = instance.graph.values.size();
+  model.transient_values = dataflow(instance.graph).transients.size();
   model.keep_all_peak = figures_of(instance, workload.semantics).keep_all.peak_ram;
   return model;
 }
@@ -66,6 +68,7 @@ Json models_json(const std::vector<ModelRow>& models) {
     item["forward_macs"] = model.forward_macs;
     item["ops"] = model.ops;
     item["values"] = model.values;
+    item["transient_values"] = model.transient_values;
     item["keep_all_peak_ram_bytes"] = model.keep_all_peak.value();
     json["models"].push_back(std::move(item));
   }
@@ -82,23 +85,26 @@ std::string models_text(const std::vector<ModelRow>& models) {
                {"forward MACs", Align::right},
                {"ops", Align::right},
                {"values", Align::right},
+               {"transient", Align::right},
                {"keep all", Align::right},
                {"description", Align::left}});
   for (const ModelRow& model : models) {
     table.add({model.name, format_count(model.parameters),
                format_short(static_cast<double>(model.forward_macs)),
                format_count(static_cast<std::int64_t>(model.ops)),
-               format_count(static_cast<std::int64_t>(model.values)), format_bytes(model.keep_all_peak),
-               model.description});
+               format_count(static_cast<std::int64_t>(model.values)),
+               format_count(static_cast<std::int64_t>(model.transient_values)),
+               format_bytes(model.keep_all_peak), model.description});
   }
   std::string out = terminal_table(table);
-  out += "\n" +
-         wrapped(
-             "Ops and values are those of one training step at batch 1 with SGD; \"keep all\" is the RAM "
-             "that it "
-             "needs when every value is kept until its last use, parameters included.",
-             prose_width(), 0) +
-         "\n";
+  out +=
+      "\n" +
+      wrapped(
+          "Ops and values are those of one training step at batch 1 with SGD; values include views and "
+          "parameters, \"transient\" are those that a schedule decides about. \"Keep all\" is the RAM that "
+          "the step needs when every value is kept until its last use, parameters included.",
+          prose_width(), 0) +
+      "\n";
 
   std::vector<std::string> names;
   std::vector<std::string> platforms;

@@ -89,8 +89,7 @@ class Show final : public Command {
     for (const std::string& file : files_) {
       const Activity activity("reading and replaying " + file);
       for (LoadedPlan& plan : load_plans(file, semantics(), ram)) {
-        if (names.empty())
-          set_byte_units(units_of(plan.picture.plan.made, plan.picture.plan.limits.ram_budget));
+        if (names.empty()) set_byte_units(plan.units);
         names.push_back(std::move(plan.name));
         pictures.push_back(std::move(plan.picture));
       }

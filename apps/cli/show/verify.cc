@@ -81,8 +81,7 @@ class Verify final : public Command {
   int run() override {
     const std::optional<Bytes> ram = ram_ ? std::optional(parse_bytes("--ram-budget", *ram_)) : std::nullopt;
     const std::vector<LoadedPlan> loaded = load_plans(file_, {}, ram);
-    const PlanFile& first = loaded.front().picture.plan;
-    set_byte_units(units_of(first.made, first.limits.ram_budget));
+    set_byte_units(loaded.front().units);
     if (json_ && loaded.size() == 1) {
       print_answer(verdict_json(loaded.front()));
     } else if (json_) {

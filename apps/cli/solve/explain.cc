@@ -54,6 +54,7 @@ Json decision_json(const CompileRequest& request, const ValueDecision& decision)
   json["page_ins"] = decision.page_ins;
   json["recomputations"] = decision.recomputations;
   json["spent_joules"] = decision.spent.value();
+  json["spent_idle_joules"] = decision.spent_idle.value();
   json["page_joules"] = joules_json(decision.page_cost);
   json["page_joules_per_byte"] = per_byte_json(decision.page_cost, decision.bytes);
   json["recompute_joules"] = joules_json(decision.recompute_cost);
@@ -130,6 +131,23 @@ std::string kept_text(const Instance& instance, const std::vector<ValueDecision>
       saved + local, saved, format_bytes(saved_bytes), local);
 }
 
+/// The sum of the decisions' energy, with its share of idle power where that counts; ends the sentence.
+std::string spent_text(const CompileRequest& request, const std::vector<ValueDecision>& all) {
+  Joules spent{};
+  Joules idle{};
+  for (const ValueDecision& decision : all) {
+    spent += decision.spent;
+    idle += decision.spent_idle;
+  }
+  std::string text = fmt::format("; {} is spent on that", format_joules(spent, 3));
+  if (idle > Joules(0))
+    text += fmt::format(", {} of it idle power during recomputations", format_joules(idle, 3));
+  const bool counts_idle =
+      request.semantics == Semantics::device && request.instance.costs.timing.idle > Watts(0);
+  return text + ". The costliest come first; \"to page\" is once out and in, \"to recompute\" its op alone" +
+         (counts_idle ? ", with idle power." : ".");
+}
+
 std::string explanation_text(const Solved& solved, std::vector<ValueDecision> all, bool show_all) {
   const Instance& instance = solved.request.instance;
   std::string out = kept_text(instance, all);
@@ -142,11 +160,8 @@ std::string explanation_text(const Solved& solved, std::vector<ValueDecision> al
   }
   if (moved == 0) out += "No value is paged or recomputed.\n";
   if (moved > 0) {
-    out += fmt::format(
-        "Not simply kept: {}. The costliest come first; \"to page\" is once out and in, \"to "
-        "recompute\" "
-        "its op alone.\n",
-        counted(static_cast<std::ptrdiff_t>(moved), "value"));
+    const std::string count = counted(static_cast<std::ptrdiff_t>(moved), "value");
+    out += wrapped("Not simply kept: " + count + spent_text(solved.request, all), prose_width(), 0) + "\n";
   }
   if (!shown.empty()) {
     out += "\n";

@@ -34,7 +34,7 @@ void take_plan(const Solved& smaller, Solved& larger) {
   larger.result = smaller.result;
   larger.result.outcome.solve_seconds = seconds;
   larger.request.instance = smaller.request.instance;
-  larger.ways = {};
+  larger.suggestions = {};
   // What a search without a plan has proven may not be a bound of anything.
   larger.result.certificate.bounds = had_bounds ? bounds : Bounds{};
   certify_again(larger);

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "apps/cli/solve/proof_text.h"
-#include "apps/cli/solve/way_out.h"
+#include "apps/cli/solve/suggestions.h"
 #include "apps/shared/answer_line.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
@@ -77,8 +77,8 @@ std::string no_answer_text(const Solved& solved) {
   out += answer_line("Time", least_time);
   if (!solved.result.outcome.solver.empty()) out += answer_line("Solver", solver_text(solved));
   bool first = true;
-  for (const std::string& way : ways_out(solved)) {
-    out += answer_line(first ? "Suggestion" : "", (first ? "" : "or ") + way);
+  for (const std::string& suggestion : suggestion_texts(solved)) {
+    out += answer_line(first ? "Suggestion" : "", (first ? "" : "or ") + suggestion);
     first = false;
   }
   return out;

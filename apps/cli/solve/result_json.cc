@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/solve/way_out.h"
+#include "apps/cli/solve/suggestions.h"
 #include "apps/shared/option_names.h"
 #include "poet/answer/answer_json.h"
 
@@ -17,7 +17,7 @@ nlohmann::ordered_json result_json(const Solved& solved) {
   const bool answered = has_plan(solved);
   json["explanation"]["reason"] = nullptr;
   if (!answered) json["explanation"]["reason"] = why_not(solved);
-  json["explanation"]["way_out"] = answered ? std::vector<std::string>{} : ways_out(solved);
+  json["explanation"]["way_out"] = answered ? std::vector<std::string>{} : suggestion_texts(solved);
   return json;
 }
 

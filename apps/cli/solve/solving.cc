@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "apps/cli/command.h"
+#include "apps/cli/solve/find_suggestions.h"
 #include "apps/cli/solve/progress.h"
 #include "apps/cli/solve/ram_budget.h"
-#include "apps/cli/solve/try_ways.h"
 #include "apps/shared/command_text.h"
 #include "apps/shared/interrupt.h"
 #include "poet/base/amounts.h"
@@ -59,7 +59,7 @@ std::function<Solved()> posing(const ProblemOptions& options, const Solving& how
 }
 
 /// Paging allowed, with the defaults that this has.
-OtherWay way_of_paging(const ProblemOptions& options, const Solving& how) {
+SuggestedChange change_to_paging(const ProblemOptions& options, const Solving& how) {
   ProblemOptions paging = options;
   paging.solver.no_paging = false;
   paging.solver.quiet = true;
@@ -67,53 +67,54 @@ OtherWay way_of_paging(const ProblemOptions& options, const Solving& how) {
 }
 
 /// What may help with RAM that is too little for any plan.
-std::vector<OtherWay> ways_to_less_ram(const ProblemOptions& options, const Solving& how, Solved& solved) {
-  std::vector<OtherWay> ways;
+std::vector<SuggestedChange> changes_for_less_ram(const ProblemOptions& options, const Solving& how,
+                                                  Solved& solved) {
+  std::vector<SuggestedChange> changes;
   const Splitting split = policy_of(options).split;
   if (solved.workload.device && !split.automatic && !split.part && !how.parts_fixed)
-    ways.push_back({"--split auto, with operators in parts",
-                    posing(options, how, [](Policy& policy) { policy.split.automatic = true; })});
+    changes.push_back({"--split auto, with operators in parts",
+                       posing(options, how, [](Policy& policy) { policy.split.automatic = true; })});
   for (const Alternative& other : how.alternatives)
-    ways.push_back({other.way, [&options, &other] { return pose_problem(options, other.adjust); }});
-  if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return ways;
+    changes.push_back({other.change, [&options, &other] { return pose_problem(options, other.adjust); }});
+  if (!solved.workload.device || solved.figures.floor.persistent <= Bytes(0)) return changes;
   const bool has_storage = solved.request.instance.costs.has_storage;
   if (has_storage && options.solver.no_paging)
-    ways.push_back(way_of_paging(options, how));
+    changes.push_back(change_to_paging(options, how));
   else if (has_storage && !solved.workload.choose_paged)
-    ways.push_back({"--persistent auto --split auto, with parameters at home on storage",
-                    posing(options, how, [](Policy& policy) {
-                      policy.persistent = PersistentPolicy::automatic;
-                      policy.split.automatic = true;
-                    })});
+    changes.push_back({"--persistent auto --split auto, with parameters at home on storage",
+                       posing(options, how, [](Policy& policy) {
+                         policy.persistent = PersistentPolicy::automatic;
+                         policy.split.automatic = true;
+                       })});
   const auto elsewhere =
       posing(options, how, [](Policy& policy) { policy.persistent = PersistentPolicy::excluded; });
   try {
     solved.floor_elsewhere = elsewhere().figures.floor.bytes();
   } catch (const InputError&) {
-    return ways;
+    return changes;
   }
-  ways.push_back(
+  changes.push_back(
       {"--persistent excluded, if parameters and optimiser state need not be in this RAM", elsewhere});
-  return ways;
+  return changes;
 }
 
 /// Switches that may stand in the way.
-std::vector<OtherWay> ways_to_more_mechanisms(const ProblemOptions& options, const Solving& how,
-                                              const Solved& solved) {
-  std::vector<OtherWay> ways;
+std::vector<SuggestedChange> changes_for_more_mechanisms(const ProblemOptions& options, const Solving& how,
+                                                         const Solved& solved) {
+  std::vector<SuggestedChange> changes;
   if (options.solver.no_paging && solved.request.instance.costs.has_storage)
-    ways.push_back(way_of_paging(options, how));
+    changes.push_back(change_to_paging(options, how));
   if (options.solver.no_remat)
-    ways.push_back({"without --no-remat",
-                    posing(options, how, [](Policy& policy) { policy.rematerialization = true; })});
-  return ways;
+    changes.push_back({"without --no-remat",
+                       posing(options, how, [](Policy& policy) { policy.rematerialization = true; })});
+  return changes;
 }
 
 /// Halves, halves of these, and so on, without those with which the largest op still needs too much if what
 /// it needs shrinks with the batch.
-std::vector<OtherBatch> smaller_batches(const ProblemOptions& options, const Solving& how,
-                                        const Solved& solved) {
-  std::vector<OtherBatch> batches;
+std::vector<SuggestedBatch> smaller_batches(const ProblemOptions& options, const Solving& how,
+                                            const Solved& solved) {
+  std::vector<SuggestedBatch> batches;
   if (!solved.workload.device) return batches;
   const std::int64_t whole = solved.request.instance.batch_size;
   const auto budget = static_cast<double>(solved.request.limits.ram_budget.value());
@@ -136,33 +137,34 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (has_plan(solved) || guard.interrupted() || solving.solver == Solver::file) return;
   const Stop stop(std::min(kSecondsToTry, solving.time_limit_seconds),
                   [&guard] { return guard.interrupted(); });
-  Elsewhere elsewhere;
+  SuggestionCandidates candidates;
   if (ram_hopeless(solved)) {
-    elsewhere.ways = ways_to_less_ram(options, how, solved);
+    candidates.changes = changes_for_less_ram(options, how, solved);
   } else if (!deadline_hopeless(solved)) {
-    elsewhere.ways = ways_to_more_mechanisms(options, how, solved);
+    candidates.changes = changes_for_more_mechanisms(options, how, solved);
   }
   if (options.limits.max_bytes_written && !deadline_hopeless(solved))
-    elsewhere.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
-  elsewhere.batches = smaller_batches(options, how, solved);
+    candidates.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
+  candidates.batches = smaller_batches(options, how, solved);
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
   // There comparing parts takes the time that there is to try.
   const bool large = is_large(solved.request.instance.graph.ops.size());
   if (automatic && !large)
-    elsewhere.within = [&](const Limits& limits) {
+    candidates.within = [&](const Limits& limits) {
       Policy policy = quick_policy(options);
       policy.ram = {.bytes = limits.ram_budget};
       policy.deadline = {.time = limits.deadline};
       policy.max_bytes_written = limits.max_bytes_written;
       return pose_as(options, network_spec(options.input), policy, how.adjust);
     };
-  solved.ways = find_ways_out(solved, elsewhere, stop);
+  solved.suggestions = find_suggestions(solved, candidates, stop);
   const std::optional<Bytes> part = solved.workload.part;
-  if (automatic && large) solved.ways.split = part ? std::to_string(part->value()) : "off";
+  if (automatic && large) solved.suggestions.split = part ? std::to_string(part->value()) : "off";
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
-  if (solved.ways.ram && !knows_a_little_more_ram(solved)) explanation.least_ram = solved.ways.ram;
-  if (solved.ways.deadline) explanation.least_deadline = solved.ways.deadline;
+  if (solved.suggestions.ram && !knows_a_little_more_ram(solved))
+    explanation.least_ram = solved.suggestions.ram;
+  if (solved.suggestions.deadline) explanation.least_deadline = solved.suggestions.deadline;
 }
 
 /// After Ctrl-C before the first plan: a quick search, as comparing parts may have shown schedules whose

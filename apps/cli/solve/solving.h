@@ -19,7 +19,7 @@
 namespace poet::cli {
 
 /// Suggestions if there is no plan: other limits and problem options, each with a plan that was found.
-struct WaysOut {
+struct Suggestions {
   std::optional<Bytes> ram;    // all other options unchanged, here and below
   bool ram_keeps_all = false;  // with this RAM nothing is paged or recomputed
   std::optional<Seconds> deadline;
@@ -37,7 +37,7 @@ struct Solved : Answer {
   explicit Solved(Answer answer) : Answer(std::move(answer)) {}
 
   std::string implied_options;           // as implied_options()
-  WaysOut ways;                          // without an answer; of a solve that was not interrupted
+  Suggestions suggestions;               // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
 
@@ -67,7 +67,7 @@ using Adjustment = std::function<void(Instance& instance, Semantics semantics)>;
 
 /// Another form of the problem, and its options.
 struct Alternative {
-  std::string way;
+  std::string change;
   Adjustment adjust;
 };
 

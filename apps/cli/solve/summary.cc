@@ -14,8 +14,8 @@
 #include "apps/shared/option_names.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
-#include "poet/graph/dataflow.h"
 #include "poet/graph/parts.h"
+#include "poet/report/size_text.h"
 #include "poet/report/table.h"
 
 namespace poet::cli {
@@ -23,10 +23,8 @@ namespace {
 
 std::string network(const Solved& solved) {
   const Instance& instance = solved.request.instance;
-  std::string text =
-      fmt::format("{} ({}), {}, {}", instance.model.empty() ? instance.graph.name : instance.model,
-                  solved.workload.origin, counted(static_cast<std::int64_t>(instance.graph.ops.size()), "op"),
-                  counted(std::ssize(dataflow(instance.graph).transients), "value"));
+  std::string text = fmt::format("{} ({}), {}", instance.model.empty() ? instance.graph.name : instance.model,
+                                 solved.workload.origin, size_text(instance.graph));
   const std::int64_t parameters = parameter_count(instance.graph);
   if (parameters > 0) text += fmt::format(", {} parameters", format_count(parameters));
   return text + fmt::format(", batch {}", instance.batch_size);

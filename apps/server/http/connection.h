@@ -18,6 +18,8 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 inline constexpr const char* kTooBusy = "the server is busy; try again in a moment";
 
+inline constexpr const char* kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
 /// Returns seconds of a monotonic clock.
 inline double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -40,6 +42,8 @@ struct EventLoop::Connection {
   double took = 0;                 // when bytes were last sent, or the response began
   std::optional<RawRequest> kept;  // until `topic` ends
   std::optional<RequestHead> head;
+  bool is_http_1_0 = false;  // its last request
+  bool half_closed = false;  // the client has sent all that it will, and waits for `kept`
   bool refused = false;
   bool close = false;  // close once everything is sent
   bool closed = false;

@@ -78,6 +78,8 @@ void EventLoop::run() {
         or_close(connection, [&] {
           if ((event.events & EPOLLERR) != 0)
             close_later(connection);
+          else if (connection.kept && (event.events & EPOLLRDHUP) != 0)
+            probe(connection);  // reads nothing: a next request may have arrived before the end
           else if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0)
             readable(connection);
           if (!connection.closed && (event.events & EPOLLOUT) != 0) send_now(connection);
@@ -168,6 +170,8 @@ void EventLoop::watch(Connection& connection, bool writing) {
   // While somebody works on the request, the client's next one waits in its own buffers.
   if (connection.phase != Connection::Phase::answering && connection.phase != Connection::Phase::writing)
     events |= EPOLLIN | EPOLLRDHUP;
+  else if (connection.kept && !connection.half_closed)
+    events |= EPOLLRDHUP;
   if (events == connection.watched || connection.closed) return;
   epoll_event event{};
   event.events = connection.watched = events;
@@ -194,7 +198,9 @@ void EventLoop::look_for_overdue(double now) {
 }
 
 void EventLoop::is_overdue(Connection& connection, double now) {
-  if (connection.phase == Connection::Phase::streaming && connection.out.empty()) {
+  if (connection.kept) {
+    probe(connection);
+  } else if (connection.phase == Connection::Phase::streaming && connection.out.empty()) {
     say(connection, ": still here\n\n");
     connection.deadline = now + limits_.stream_idle_seconds;
     send_now(connection);

@@ -69,7 +69,8 @@ class EventLoop {
 
   void respond(std::uint64_t connection, RawResponse response);
   /// Keeps a request until the topic's last publish(), then dispatches it again. The request is dropped when
-  /// its connection closes.
+  /// its client closes the connection, also in the regular way; a client that closes only its sending side
+  /// still gets its response.
   void hold(RawRequest request, std::string topic);
   /// Sends bytes to all streams of a topic, or to one connection of it; `last`: closes them.
   void publish(const std::string& topic, std::string bytes, bool last,
@@ -98,6 +99,9 @@ class EventLoop {
   [[nodiscard]] std::shared_ptr<void> count(std::size_t bytes) const;
   void keep(Connection& connection, Message& message);
   void dispatch_kept(Connection& connection);
+  /// Finds out whether a client that has closed its sending side while its request is kept still reads: if
+  /// not, the connection is reset, which the loop notices as an error.
+  void probe(Connection& connection);
   void leave_topic(Connection& connection);
   /// Appends to the connection's output, which send_now() sends.
   void say(Connection& connection, std::string_view bytes);

@@ -58,7 +58,7 @@ void EventLoop::take_request(Connection& connection) {
       connection.head->size -= before - connection.in.size();
       buffered_ -= before - connection.in.size();
       if (!head.is_http_1_0 && connection.in.size() < connection.head->size + head.body) {
-        say(connection, "HTTP/1.1 100 Continue\r\n\r\n");
+        say(connection, kContinue);
         send_now(connection);
         if (connection.closed) return;
       }
@@ -70,6 +70,7 @@ void EventLoop::take_request(Connection& connection) {
   connection.in.erase(0, size);
   if (connection.in.empty()) connection.in.shrink_to_fit();
   buffered_ -= size;
+  connection.is_http_1_0 = connection.head->is_http_1_0;
   connection.head.reset();
   connection.phase = Connection::Phase::answering;
   connection.deadline = kNever;

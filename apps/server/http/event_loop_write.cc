@@ -1,8 +1,11 @@
 // Sending responses and events.
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <mutex>
@@ -58,6 +61,7 @@ void EventLoop::send_now(Connection& connection) {
 }
 
 void EventLoop::answered(Connection& connection) {
+  if (connection.kept) return watch(connection, false);  // that was an interim response
   if (connection.close) {
     if (!connection.refused) return close_later(connection);
     (void)shutdown(connection.socket, SHUT_WR);
@@ -115,11 +119,31 @@ void EventLoop::keep(Connection& connection, Message& message) {
   connection.kept = std::move(message.request);
   connection.topic = std::move(message.topic);
   streams_.emplace(*connection.topic, connection.id);
+  if (connection.half_closed) return probe(connection);
+  watch(connection, false);
+}
+
+void EventLoop::probe(Connection& connection) {
+  connection.half_closed = true;
+  if (connection.is_http_1_0) {  // such a client takes no interim response; the system probes without bytes
+    const int on = 1;
+    const int seconds = static_cast<int>(std::max(1.0, limits_.stream_idle_seconds));
+    (void)setsockopt(connection.socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(connection.socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    (void)setsockopt(connection.socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+    return watch(connection, false);
+  }
+  // RFC 9110, 15.2: a client may discard it. One that has closed its connection answers it with a reset.
+  if (connection.unsent() == 0) say(connection, kContinue);
+  connection.deadline = clock_now() + limits_.stream_idle_seconds;
+  send_now(connection);
 }
 
 void EventLoop::dispatch_kept(Connection& connection) {
   leave_topic(connection);
   RawRequest request = *std::exchange(connection.kept, std::nullopt);
+  connection.deadline = kNever;
+  watch(connection, connection.unsent() > 0);
   if (!dispatch_(std::move(request))) refuse(connection, 503, kTooBusy);
 }
 

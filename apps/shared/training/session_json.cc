@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poet/graph/dataflow.h"
 #include "poet/graph/precision.h"
 #include "poet/report/expected.h"
 #include "poet/runtime/training/kind_times.h"
@@ -93,6 +94,7 @@ Json session_json(const Session& session) {
   json["bytes_written"] = planned.bytes_written.value();
   json["ops"] = instance.graph.ops.size();
   json["values"] = instance.graph.values.size();
+  json["transient_values"] = dataflow(instance.graph).transients.size();
   json["semantics"] = to_string(session.file.semantics);
   json["model"] = instance.model.empty() ? Json(nullptr) : Json(instance.model);
   json["platform"] = instance.platform.empty() ? Json(nullptr) : Json(instance.platform);

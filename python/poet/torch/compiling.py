@@ -150,7 +150,7 @@ def _solved(graph: Graph, limits: Mapping[str, Any]) -> Result:
     """Solves within the limits of compile_step(). Raises InputError with a suggestion if there is no plan."""
     result: Result = solve(graph=graph, addresses=False, **limits)
     if result.plan is None:
-        way_out = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
+        suggestion = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
         late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
-        raise InputError("ram_budget", f"{result.reason}{way_out}{late}")
+        raise InputError("ram_budget", f"{result.reason}{suggestion}{late}")
     return result

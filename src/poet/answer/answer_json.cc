@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "poet/graph/dataflow.h"
 #include "poet/optimize/transfer_bound.h"
 #include "poet/report/expected.h"
 
@@ -88,6 +89,7 @@ Json to_json(const Answer& answer) {
   json["max_bytes_written"] = optional_json(answer.request.limits.max_bytes_written);
   json["ops"] = instance.graph.ops.size();
   json["values"] = instance.graph.values.size();
+  json["transient_values"] = dataflow(instance.graph).transients.size();
   json["solve_seconds"] = outcome.solve_seconds;
   json["seconds_to_incumbent"] = figure(outcome.seconds_to_incumbent);
   json["synchronous"] = result.synchronous;

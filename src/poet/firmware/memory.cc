@@ -144,14 +144,14 @@ void check_fits(const Memory& m, const Board& board) {
   const auto bytes = [](std::int64_t n) { return format_count(n); };
   if (m.ram_bytes() > board.ram_bytes) {
     const std::int64_t left = board.ram_bytes - m.buffer_bytes - m.stack_bytes;
-    const std::string way_out =
+    const std::string suggestion =
         left > 0 ? fmt::format("solve with --ram-budget {} --split auto --persistent auto", left)
                  : "no plan fits beside buffers and stack";
     throw InputError(
         "--board",
         fmt::format("{} has {} bytes of RAM; the plan takes {}, buffers {}, the stack {}, in all {}: {}",
                     board.name, bytes(board.ram_bytes), bytes(m.arena_bytes + m.resident_bytes),
-                    bytes(m.buffer_bytes), bytes(m.stack_bytes), bytes(m.ram_bytes()), way_out));
+                    bytes(m.buffer_bytes), bytes(m.stack_bytes), bytes(m.ram_bytes()), suggestion));
   }
   if (m.flash_bytes() > board.flash_bytes)
     throw InputError(

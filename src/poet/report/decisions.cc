@@ -102,10 +102,13 @@ std::string times_cheaper(Joules cheaper, Joules costlier) {
 
 Joules page_cost(const ValueCost& cost) { return cost.page_out.energy + cost.page_in.energy; }
 
+Joules idle_energy_once(const Instance& instance, OpId op, Semantics semantics) {
+  if (semantics != Semantics::device) return Joules(0);
+  return instance.costs.timing.idle * instance.costs.ops[op].runtime;
+}
+
 Joules energy_once(const Instance& instance, OpId op, Semantics semantics) {
-  const OpCost& cost = instance.costs.ops[op];
-  return semantics == Semantics::device ? cost.energy + instance.costs.timing.idle * cost.runtime
-                                        : cost.energy;
+  return instance.costs.ops[op].energy + idle_energy_once(instance, op, semantics);
 }
 
 /// Charges every recomputation to the largest value that it was for; the others are its by-products.
@@ -126,6 +129,7 @@ void charge_recomputations(const Instance& instance, const Dataflow& flow, const
       ValueDecision& cause = *decision_of[*first];
       cause.by_product = false;
       cause.spent += energy_once(instance, op, semantics);
+      cause.spent_idle += idle_energy_once(instance, op, semantics);
       Joules together{};
       for (std::size_t i = 0; i < back.wanted; ++i)
         together += page_cost(instance.costs.values[back.values[i]]);

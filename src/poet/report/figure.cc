@@ -15,6 +15,7 @@
 #include "poet/plan/allowance.h"
 #include "poet/plan/names.h"
 #include "poet/report/gnuplot.h"
+#include "poet/report/merged.h"
 #include "poet/report/page.h"
 #include "poet/report/palette.h"
 
@@ -23,7 +24,11 @@ namespace {
 
 constexpr std::size_t kNamed = 24;  // up to so many ops have their names at the axis
 constexpr std::size_t kNamedParameters = 12;
-constexpr std::size_t kOutlined = 3'000;  // allocations
+constexpr std::size_t kOutlined = 3'000;    // allocations
+constexpr std::size_t kMostBoxes = 500;     // of one colour that are drawn one by one
+constexpr std::size_t kMostPoints = 8'000;  // of a curve
+constexpr double kGrain = 0.25;             // of boxes, in units of the page
+constexpr double kCurveGrain = 0.1;         // finer, as brief drops of a curve count as long as its level
 constexpr std::size_t kNameLength = 15;
 
 constexpr const char* kResident = "#b4b4b4";
@@ -61,18 +66,29 @@ Unit byte_unit_for(double most) {
   return byte_units() == ByteUnits::binary ? unit_for(most, kBinaryBytes) : unit_for(most, kBytes);
 }
 
-/// Boxes of one colour: x from, to, y from, to.
+/// Boxes of one colour.
 struct Series {
   const char* name;
   const char* colour;
   const char* outline;
   double outline_width;  // none: 0
-  std::string rows;
+  std::vector<Box> boxes = {};
 
-  void add(double x0, double x1, double y0, double y1) {
-    rows += fmt::format("{:.8g} {:.8g} {:.8g} {:.8g}\n", x0, x1, y0, y1);
-  }
+  void add(double x0, double x1, double y0, double y1) { boxes.push_back({x0, x1, y0, y1}); }
+
+  /// Whether lines in another colour part its boxes.
+  [[nodiscard]] bool parted() const { return outline_width > 0 && outline != colour; }
 };
+
+/// Points of a curve, x and y in each line.
+using Curve = std::vector<std::pair<double, double>>;
+
+std::string rows_of(const Curve& curve, double grain) {
+  std::string rows;
+  for (const auto& [x, y] : curve.size() <= kMostPoints ? curve : merged(curve, grain))
+    rows += fmt::format("{:.8g} {:.8g}\n", x, y);
+  return rows;
+}
 
 class Figure {
  public:
@@ -146,9 +162,9 @@ class Figure {
     const std::size_t ops = instance_.graph.ops.size();
     // Outlines keep what takes next to no time visible.
     std::array<Series, 6> series = {
-        Series{"stored", kStored, kStored, 0, ""},     Series{"in RAM", kResident, kResident, 0, ""},
-        Series{"computed", kBlue, kBlue, 0.9, ""},     Series{"recomputed", kOrange, kOrange, 0.9, ""},
-        Series{"page-out", kPurple, kPurple, 0.9, ""}, Series{"page-in", kGreen, kGreen, 0.9, ""}};
+        Series{"stored", kStored, kStored, 0},     Series{"in RAM", kResident, kResident, 0},
+        Series{"computed", kBlue, kBlue, 0.9},     Series{"recomputed", kOrange, kOrange, 0.9},
+        Series{"page-out", kPurple, kPurple, 0.9}, Series{"page-in", kGreen, kGreen, 0.9}};
     // With a thousand rows what happens has to be higher than its own row to be seen.
     const double least = 0.006 * static_cast<double>(ops);
     for (const LiveInterval& live : history_.live) {
@@ -187,15 +203,15 @@ class Figure {
     } else {
       page_.y_name("op that computes the value");
     }
-    plot(series, "values");
+    plot(series, "values", static_cast<double>(ops));
   }
 
   /// Persistent values that live on storage, in the order in which they are loaded first.
   void parameters_panel() {
     if (flow_.paged.empty()) return;
-    std::array<Series, 3> series = {Series{"parameter in RAM", kLavender, kLavender, 0, ""},
-                                    Series{"load", kOlive, kOlive, 0.9, ""},
-                                    Series{"to home", kBrown, kBrown, 0.9, ""}};
+    std::array<Series, 3> series = {Series{"parameter in RAM", kLavender, kLavender, 0},
+                                    Series{"load", kOlive, kOlive, 0.9},
+                                    Series{"to home", kBrown, kBrown, 0.9}};
     IdVector<ValueId, int> rank(instance_.graph.values.size(), -1);
     std::vector<ValueId> rows;
     for (const LiveInterval& live : history_.live) {
@@ -228,7 +244,7 @@ class Figure {
     } else {
       page_.y_name("parameter");
     }
-    plot(series, "parameters");
+    plot(series, "parameters", static_cast<double>(rows.size()));
   }
 
   struct MemoryAxis {
@@ -255,40 +271,42 @@ class Figure {
   }
 
   [[nodiscard]] std::string ram_rows(const MemoryAxis& axis) const {
-    std::string rows;
+    Curve curve;
     const auto add = [&](double where, Bytes ram) {
-      rows += fmt::format("{:.8g} {:.8g}\n", where, static_cast<double>(ram.value()) / axis.unit.size);
+      curve.emplace_back(where, static_cast<double>(ram.value()) / axis.unit.size);
     };
     for (std::size_t step = 0; step < history_.steps; ++step) {
       add(x(scale_.begin(step)), picture_.trace.ram[step]);
       add(x(scale_.end(step)), picture_.trace.ram[step]);
     }
     if (history_.steps > 0) add(x(scale_.length()), picture_.trace.ram[history_.steps - 1]);
-    return rows;
+    return rows_of(curve, kCurveGrain * x_unit());
   }
 
   /// Parameters from storage, on top of what is resident.
   [[nodiscard]] std::string loaded_rows(const MemoryAxis& axis) const {
-    std::string rows;
+    Curve curve;
     for (std::size_t step = 0; step < history_.steps && !flow_.paged.empty(); ++step) {
       const Bytes height = instance_.costs.persistent + history_.loaded[step];
       for (const double where : {scale_.begin(step), scale_.end(step)})
-        rows +=
-            fmt::format("{:.8g} {:.8g}\n", x(where), static_cast<double>(height.value()) / axis.unit.size);
+        curve.emplace_back(x(where), static_cast<double>(height.value()) / axis.unit.size);
     }
-    return rows;
+    return rows_of(curve, kCurveGrain * x_unit());
   }
 
   /// Outlines of the steps over the budget.
   [[nodiscard]] std::string excess_rows(const MemoryAxis& axis) const {
-    std::string rows;
+    std::vector<Box> boxes;
     for (std::size_t step = 0; step < history_.steps; ++step) {
       const double height = static_cast<double>(picture_.trace.ram[step].value());
       if (height <= axis.budget) continue;
-      rows += fmt::format("{0:.8g} {2:.8g}\n{0:.8g} {3:.8g}\n{1:.8g} {3:.8g}\n{1:.8g} {2:.8g}\n\n",
-                          x(scale_.begin(step)), x(scale_.end(step)), axis.budget / axis.unit.size,
-                          height / axis.unit.size);
+      boxes.push_back({x(scale_.begin(step)), x(scale_.end(step)), axis.budget / axis.unit.size,
+                       height / axis.unit.size});
     }
+    std::string rows;
+    for (const Box& box : few(std::move(boxes), (axis.top - axis.base) / axis.unit.size))
+      rows += fmt::format("{0:.8g} {2:.8g}\n{0:.8g} {3:.8g}\n{1:.8g} {3:.8g}\n{1:.8g} {2:.8g}\n\n", box.x0,
+                          box.x1, box.y0, box.y1);
     return rows;
   }
 
@@ -310,8 +328,8 @@ class Figure {
     const double base = axis.base / axis.unit.size;
     const std::string ram = ram_rows(axis);
     const std::string loaded = loaded_rows(axis);
-    const std::string excess = excess_rows(axis);
     next_panel(memory_legend(axis, peak > axis.budget, !loaded.empty()), 82);
+    const std::string excess = excess_rows(axis);
     page_.y_range(base, axis.top / axis.unit.size);
     page_.y_name(fmt::format("RAM ({})", axis.unit.name));
     if (!ram.empty()) {
@@ -348,11 +366,10 @@ class Figure {
     const Layout& layout = file_.layout;
     // Outlines part neighbours; of too many nothing else would be left.
     const double line = layout.allocations.size() <= kOutlined ? 0.2 : 0;
-    std::array<Series, 5> series = {Series{"computed", kLightBlue, kWhite, line, ""},
-                                    Series{"recomputed", kLightOrange, kWhite, line, ""},
-                                    Series{"page-in", kLightGreen, kWhite, line, ""},
-                                    Series{"workspace", kYellow, kWhite, line, ""},
-                                    Series{"parameter", kLavender, kWhite, line, ""}};
+    std::array<Series, 5> series = {
+        Series{"computed", kLightBlue, kWhite, line}, Series{"recomputed", kLightOrange, kWhite, line},
+        Series{"page-in", kLightGreen, kWhite, line}, Series{"workspace", kYellow, kWhite, line},
+        Series{"parameter", kLavender, kWhite, line}};
     double top = 1;
     for (const Allocation& allocation : layout.allocations) {
       top = std::max(top, static_cast<double>(allocation.offset + allocation.bytes.value()));
@@ -378,7 +395,7 @@ class Figure {
     next_panel(legend, 100);
     page_.y_range(0, top / unit.size);
     page_.y_name(fmt::format("address ({})", unit.name));
-    plot(series, "arena");
+    plot(series, "arena", top / unit.size);
     if (!far) page_.level(room / unit.size, "budget");
   }
 
@@ -392,6 +409,15 @@ class Figure {
   [[nodiscard]] bool paged() const { return !flow_.paged.empty(); }
 
   [[nodiscard]] double x(double place) const { return place / x_unit_.size; }
+
+  /// The boxes, merged if they are many. `span`: of the panel's y axis.
+  [[nodiscard]] std::vector<Box> few(std::vector<Box> boxes, double span) const {
+    if (boxes.size() <= kMostBoxes) return boxes;
+    return merged(boxes, {kGrain * x_unit(), 2 * kGrain * span / page_.height()});
+  }
+
+  /// A unit of the page on the x axis.
+  [[nodiscard]] double x_unit() const { return x(scale_.length()) / page_.width(); }
 
   /// At least a hair, and on the page.
   [[nodiscard]] Trace::Interval visible(Trace::Interval place) const {
@@ -428,19 +454,22 @@ class Figure {
   static std::vector<LegendEntry> legend_of(const std::array<Series, N>& series) {
     std::vector<LegendEntry> legend;
     for (const Series& one : series) {
-      if (!one.rows.empty()) legend.push_back({one.colour, one.name});
+      if (!one.boxes.empty()) legend.push_back({one.colour, one.name});
     }
     return legend;
   }
 
   template <std::size_t N>
-  void plot(const std::array<Series, N>& series, const std::string& panel) {
+  void plot(const std::array<Series, N>& series, const std::string& panel, double span) {
     for (const Series& one : series) {
-      if (one.rows.empty()) continue;
+      if (one.boxes.empty()) continue;
       std::string block = panel + "_" + one.name;
       for (char& c : block)
         if (c == '-' || c == ' ') c = '_';
-      page_.data(block, one.rows);
+      std::string rows;
+      for (const Box& box : one.parted() ? one.boxes : few(one.boxes, span))
+        rows += fmt::format("{:.8g} {:.8g} {:.8g} {:.8g}\n", box.x0, box.x1, box.y0, box.y1);
+      page_.data(block, rows);
       const bool has_outline = one.outline_width > 0;
       page_.plot(
           fmt::format("${} using 1:3:1:2:3:4 with boxxyerror lc rgb '{}' lw {:.4g} fs solid {} title '{}'",

@@ -81,6 +81,7 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
         throw InputError(Field{"ram_budget"}, "chooses one of the plans in a plan file; this is a schedule");
       loaded.push_back(plan_of_schedule(schedule_from_json(json, name), semantics, title));
       loaded.back().name = name;
+      loaded.back().units = units_of(loaded.back().picture.plan.limits.ram_budget);
       loaded.back().picture.written = time_of(name);
       return loaded;
     }
@@ -109,6 +110,7 @@ std::vector<LoadedPlan> load_plans(const std::string& name, std::optional<Semant
     LoadedPlan& one = loaded.emplace_back();
     one.picture = picture_of(std::move(file), title + budget);
     one.name = name + budget;
+    one.units = units;
     one.picture.written = time_of(name);
   }
   return loaded;

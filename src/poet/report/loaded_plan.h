@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "poet/base/amounts.h"
 #include "poet/report/picture.h"
 
 namespace poet {
@@ -14,6 +15,7 @@ namespace poet {
 struct LoadedPlan {
   Picture picture;
   std::size_t stages = 0;  // of a schedule file; 0 for plan files
+  ByteUnits units{};       // the same for all plans of a file
   std::string name;        // of the file, and the budget if it has several plans: "my.plan, 60 MB"
   std::optional<Report> stage_report;  // of a schedule file, from the replay of its stages
 };

@@ -41,6 +41,8 @@ Page::Page(FigureFormat format, double left)
               : format == FigureFormat::png ? 0.75 * dots_
                                             : 1) {}
 
+double Page::width() const { return kWidth - kRight - left_; }
+
 std::string Page::font(double size) const { return fmt::format("font ',{:.4g}'", size * points_); }
 
 Page::Mark Page::text(const std::string& words, double x, double y, const char* where, double size) const {

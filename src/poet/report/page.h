@@ -45,6 +45,10 @@ class Page {
     data_ += "$" + name + " << EOD\n" + rows + "EOD\n";
   }
 
+  /// The size of the panel's axes.
+  [[nodiscard]] double width() const;
+  [[nodiscard]] double height() const { return panels_.back().height; }
+
   [[nodiscard]] double line_width(double width) const { return width * dots_; }
   [[nodiscard]] std::string font(double size) const;
 

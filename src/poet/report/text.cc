@@ -18,6 +18,7 @@
 #include "poet/graph/precision.h"
 #include "poet/plan/names.h"
 #include "poet/report/chart.h"
+#include "poet/report/size_text.h"
 #include "poet/report/table.h"
 
 namespace poet {
@@ -75,10 +76,8 @@ class Text {
   }
 
   void head() {
-    const auto ops = static_cast<std::int64_t>(instance_.graph.ops.size());
-    add("Plan", fmt::format("{}, {}, {}, batch {}", printable(subject_of(instance_), 60), counted(ops, "op"),
-                            counted(std::ssize(dataflow(instance_.graph).transients), "value"),
-                            instance_.batch_size));
+    add("Plan", fmt::format("{}, {}, batch {}", printable(subject_of(instance_), 60),
+                            size_text(instance_.graph), instance_.batch_size));
     if (!picture_.title.empty())
       add("From", printable(picture_.title, static_cast<std::size_t>(width_ - kIndent)));
     add("Rules", times(file_.semantics, file_.plan.steps.size()));

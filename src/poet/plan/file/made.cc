@@ -7,7 +7,8 @@ namespace poet {
 using Json = nlohmann::ordered_json;
 
 ByteUnits units_of(const std::optional<Made>& made, Bytes ram_budget) {
-  return made && made->binary_units ? ByteUnits::binary : units_of(ram_budget);
+  if (!made || !made->binary_units) return units_of(ram_budget);
+  return *made->binary_units ? ByteUnits::binary : ByteUnits::decimal;
 }
 
 Json to_json(const Made& made) {
@@ -17,7 +18,7 @@ Json to_json(const Made& made) {
   if (made.bound) json["bound_joules"] = made.bound->value();
   json["paging"] = made.paging;
   json["rematerialization"] = made.rematerialization;
-  if (made.binary_units) json["binary_units"] = true;
+  if (made.binary_units) json["binary_units"] = *made.binary_units;
   return json;
 }
 

@@ -20,7 +20,7 @@ struct Made {
   std::optional<Joules> bound = {};  // proven lower bound on any plan's energy within these limits
   bool paging = true;                // whether the plan was allowed to
   bool rematerialization = true;
-  bool binary_units = false;  // the command printed bytes in KiB and MiB; false: the RAM budget decides
+  std::optional<bool> binary_units = {};  // whether the command printed bytes in KiB and MiB
 
   bool operator==(const Made&) const = default;
 };

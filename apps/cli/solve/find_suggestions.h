@@ -12,22 +12,22 @@
 
 namespace poet::cli {
 
-/// The problem posed in another way, and what the user is to do for it. `pose` may throw InputError: then it
-/// is no way.
-struct OtherWay {
-  std::string way;
+/// A change of options that may help, as the user types it, and the changed problem. If `pose` throws
+/// InputError, the change is no suggestion.
+struct SuggestedChange {
+  std::string change;
   std::function<Solved()> pose;
 };
 
-struct OtherBatch {
+struct SuggestedBatch {
   std::int64_t batch_size = 0;
   std::function<Solved()> pose;
 };
 
-/// The variations of the problem that find_ways_out() may try.
-struct Elsewhere {
-  std::vector<OtherWay> ways;
-  std::vector<OtherBatch> batches;      // the largest first; the first with a plan is taken
+/// The variations of the problem that find_suggestions() may try.
+struct SuggestionCandidates {
+  std::vector<SuggestedChange> changes;
+  std::vector<SuggestedBatch> batches;  // the largest first; the first with a plan is taken
   std::function<Solved()> any_written;  // without --max-bytes-written; empty where it was not given
   /// The problem as it is posed within other limits; empty where they do not change the graph.
   std::function<Solved(const Limits&)> within;
@@ -39,6 +39,7 @@ struct Elsewhere {
 /// Returns suggestions for `solved`, which has no answer: each has a plan found within `stop` (other limits
 /// are tried for a moment each even later). More RAM and later deadlines are as little as the explanation
 /// knows or, where no plan is found there, more.
-[[nodiscard]] WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop);
+[[nodiscard]] Suggestions find_suggestions(const Solved& solved, const SuggestionCandidates& candidates,
+                                           const Stop& stop);
 
 }  // namespace poet::cli

@@ -1,5 +1,5 @@
-// Where poet has no answer it says what would help: each of these ways is taken as typed, and there is a
-// plan.
+// Where poet has no answer it says what would help: each of these suggestions is taken as typed, and there is
+// a plan.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "apps/cli/solve/way_out.h"
+#include "apps/cli/solve/suggestions.h"
 #include "poet/cost/instance_json.h"
 #include "tests/support/program.h"
 #include "tests/support/random_instance.h"
@@ -22,9 +22,9 @@ using test::chance;
 using test::pick;
 using test::Rng;
 
-/// The options with what `way` says to type. False where it says nothing that can be typed.
-bool take(const std::string& way, ProblemOptions& options) {
-  std::istringstream text(way);
+/// The options with what `suggestion` says to type. False where it says nothing that can be typed.
+bool take(const std::string& suggestion, ProblemOptions& options) {
+  std::istringstream text(suggestion);
   bool known = false;
   for (std::string word; text >> word;) {
     std::string value;
@@ -47,7 +47,7 @@ bool take(const std::string& way, ProblemOptions& options) {
       options.solver.no_paging = false;
     } else if (word == "--no-remat") {
       options.solver.no_remat = false;
-    } else if (way == "no deadline") {
+    } else if (suggestion == "no deadline") {
       options.limits.deadline.reset();
       options.limits.runtime_budget.reset();
     } else {
@@ -67,14 +67,15 @@ void expect_ways_that_work(const ProblemOptions& options, Counts& counts) {
   const Solved solved = solve_problem(options);
   if (has_plan(solved)) return;
   ++counts.unanswered;
-  for (const std::string& way : ways_out(solved)) {
+  for (const std::string& suggestion : suggestion_texts(solved)) {
     // Advice without a number: a slow machine has found none in the time there was.
-    if (way.starts_with("perhaps a longer --time-limit") || way.starts_with("a larger --ram-budget"))
+    if (suggestion.starts_with("perhaps a longer --time-limit") ||
+        suggestion.starts_with("a larger --ram-budget"))
       continue;
     ProblemOptions other = options;
-    ASSERT_TRUE(take(way, other)) << "there is nothing to type in: " << way;
-    EXPECT_TRUE(has_plan(solve_problem(other))) << "no plan with: " << way;
-    ++counts.taken[way.substr(0, way.find(' '))];
+    ASSERT_TRUE(take(suggestion, other)) << "there is nothing to type in: " << suggestion;
+    EXPECT_TRUE(has_plan(solve_problem(other))) << "no plan with: " << suggestion;
+    ++counts.taken[suggestion.substr(0, suggestion.find(' '))];
   }
 }
 
@@ -100,7 +101,7 @@ void set_limits(Rng& rng, const Instance& instance, Semantics semantics, Problem
   if (chance(rng, 0.2)) options.limits.max_bytes_written = std::to_string(pick(rng, 0, 40));
 }
 
-TEST(WayOut, OfRandomInstancesWork) {
+TEST(Suggestions, OfRandomInstancesWork) {
   const test::TemporaryFolder folder;
   Counts counts;
   for (int seed = 1; seed <= 50; ++seed) {
@@ -127,7 +128,7 @@ TEST(WayOut, OfRandomInstancesWork) {
     EXPECT_GT(counts.taken[option], 0) << option;
 }
 
-TEST(WayOut, OfBuiltInNetworksWork) {
+TEST(Suggestions, OfBuiltInNetworksWork) {
   Counts counts;
   for (const char* model : {"linear", "bert_tiny"}) {
     for (const char* platform : {"m4", "a72"}) {
@@ -158,24 +159,25 @@ TEST(WayOut, OfBuiltInNetworksWork) {
 }
 
 // m0 has 32 KiB, and linear's parameters alone take 170.
-TEST(WayOut, ToMoreRamThanThereIsSaysSo) {
+TEST(Suggestions, ToMoreRamThanThereIsSaysSo) {
   Counts counts;
   ProblemOptions options = quick();
   options.input.model = "linear";
   options.input.platform = "m0";
   options.input.persistent = "resident";
   options.limits.ram_budget = "32KiB";
-  const std::vector<std::string> ways = ways_out(solve_problem(options));
-  EXPECT_EQ(
-      std::count_if(ways.begin(), ways.end(),
-                    [](const std::string& way) { return way.find(" --beyond-device-ram") != way.npos; }),
-      1)
-      << fmt::format("{}", fmt::join(ways, "\n"));
+  const std::vector<std::string> suggestions = suggestion_texts(solve_problem(options));
+  EXPECT_EQ(std::count_if(suggestions.begin(), suggestions.end(),
+                          [](const std::string& suggestion) {
+                            return suggestion.find(" --beyond-device-ram") != suggestion.npos;
+                          }),
+            1)
+      << fmt::format("{}", fmt::join(suggestions, "\n"));
   expect_ways_that_work(options, counts);
 }
 
 // With other limits the graph may come in other parts, with tables by index or whole.
-TEST(WayOut, OfNetworksInPartsWork) {
+TEST(Suggestions, OfNetworksInPartsWork) {
   Counts counts;
   for (const char* limit : {"--deadline 500ms", "--max-bytes-written 0"}) {
     SCOPED_TRACE(limit);

@@ -1,4 +1,4 @@
-#include "apps/cli/solve/try_ways.h"
+#include "apps/cli/solve/find_suggestions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,31 +15,32 @@ constexpr double kShare = 0.25;  // of the time left, for one try: there are oth
 constexpr double kMoment = 0.1;  // seconds for each try, even when time is up,
 constexpr double kOvertime = 1;  // unless for so long
 
-class Ways {
+class SuggestionSearch {
  public:
-  Ways(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop)
+  SuggestionSearch(const Solved& solved, const SuggestionCandidates& candidates, const Stop& stop)
       : solved_(solved),
-        elsewhere_(elsewhere),
+        candidates_(candidates),
         stop_(stop),
         request_(solved.request),
         given_(solved.request.limits),
         late_(solved.result.outcome.solve_seconds - solved.request.options.time_limit_seconds) {}
 
-  WaysOut find() {
-    const Elsewhere& elsewhere = elsewhere_;
-    for (const OtherWay& other : elsewhere.ways)
-      if (has_plan(other.pose)) ways_.others.push_back(other.way);
+  Suggestions find() {
+    const SuggestionCandidates& candidates = candidates_;
+    for (const SuggestedChange& other : candidates.changes)
+      if (has_plan(other.pose)) suggestions_.others.push_back(other.change);
     const std::optional<DeviceProfile>& device = solved_.workload.device;
     const bool has_all_ram = device && given_.ram_budget >= device->ram;
     if (has_all_ram) try_batches();  // first, as more RAM is another device
-    if (elsewhere.any_written) try_writing(elsewhere.any_written);
+    if (candidates.any_written) try_writing(candidates.any_written);
     if (!deadline_hopeless(solved_)) try_enough_ram();
     if (given_.deadline && !ram_hopeless(solved_)) try_deadline();
     if (!deadline_hopeless(solved_)) try_less_ram();  // for which there may be no time left
     try_on_time();
-    if (given_.deadline && !ways_.ram && !ways_.deadline && !ways_.any_deadline) try_both();
+    if (given_.deadline && !suggestions_.ram && !suggestions_.deadline && !suggestions_.any_deadline)
+      try_both();
     if (!has_all_ram) try_batches();
-    return std::move(ways_);
+    return std::move(suggestions_);
   }
 
  private:
@@ -73,15 +74,15 @@ class Ways {
   [[nodiscard]] bool has_plan(const std::function<Solved()>& pose) { return plan_of(pose).has_value(); }
 
   void try_batches() {
-    const std::vector<OtherBatch>& batches = elsewhere_.batches;
+    const std::vector<SuggestedBatch>& batches = candidates_.batches;
     const auto batch = std::find_if(batches.begin(), batches.end(),
-                                    [&](const OtherBatch& other) { return has_plan(other.pose); });
-    if (batch != batches.end()) ways_.batch_size = batch->batch_size;
+                                    [&](const SuggestedBatch& other) { return has_plan(other.pose); });
+    if (batch != batches.end()) suggestions_.batch_size = batch->batch_size;
   }
 
   /// What whoever asks with these limits is given.
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
-    if (elsewhere_.within) return plan_of([&] { return elsewhere_.within(limits); });
+    if (candidates_.within) return plan_of([&] { return candidates_.within(limits); });
     request_.limits = limits;
     return plan_of(request_);
   }
@@ -89,7 +90,7 @@ class Ways {
   /// RAM with which everything can be kept, with an address for each value.
   Bytes enough_ram() {
     if (enough_) return *enough_;
-    const Bytes peak = elsewhere_.within
+    const Bytes peak = candidates_.within
                            ? std::max(solved_.figures.keep_all.peak_ram, solved_.workload.whole_keep_all)
                            : solved_.figures.keep_all.peak_ram;
     Limits limits = given_;
@@ -106,8 +107,8 @@ class Ways {
     if (ram <= given_.ram_budget) return false;
     const auto result = plan_within(limits);
     if (!result) return false;
-    ways_.ram = ram;
-    ways_.ram_keeps_all = result->report.energy <= result->keep_all.energy;
+    suggestions_.ram = ram;
+    suggestions_.ram_keeps_all = result->report.energy <= result->keep_all.energy;
     return true;
   }
 
@@ -120,12 +121,12 @@ class Ways {
   void try_enough_ram() {
     if (works_with(solved_.figures.keep_all.peak_ram)) return;
     works_with(enough_ram());
-    if (least_ram() > enough_ram() && !ways_.ram) works_with(least_ram());
+    if (least_ram() > enough_ram() && !suggestions_.ram) works_with(least_ram());
   }
 
   /// The least first.
   void try_less_ram() {
-    const Bytes enough = ways_.ram ? *ways_.ram : enough_ram();
+    const Bytes enough = suggestions_.ram ? *suggestions_.ram : enough_ram();
     const Bytes least = least_ram();
     const double ratio = static_cast<double>(enough.value()) / static_cast<double>(least.value());
     for (const double part : {0.0, 0.125, 0.25, 0.5, 0.75}) {  // of the way there, in equal factors
@@ -139,7 +140,7 @@ class Ways {
     const auto works = [&](Seconds time) {
       limits.deadline = rounded_up(time);
       if (*limits.deadline <= *given_.deadline || !plan_within(limits)) return false;
-      ways_.deadline = limits.deadline;
+      suggestions_.deadline = limits.deadline;
       return true;
     };
     const std::optional<Seconds> least = solved_.result.outcome.explanation.least_deadline;
@@ -149,7 +150,7 @@ class Ways {
     if (!unhurried) return;
     for (const double times : {1.0, 1.1, 1.25})  // a search for it has less time than there was
       if (works(times * unhurried->report.runtime)) return;
-    ways_.any_deadline = true;
+    suggestions_.any_deadline = true;
   }
 
   /// A share that a plan was found with, to a thousandth.
@@ -159,14 +160,14 @@ class Ways {
     CompileRequest request = request_;
     request.limits = given_;
     request.on_time = std::floor(1000 * *found) / 1000;
-    if (*request.on_time > 0 && plan_of(request)) ways_.on_time = request.on_time;
+    if (*request.on_time > 0 && plan_of(request)) suggestions_.on_time = request.on_time;
   }
 
   void try_both() {
     Limits limits = given_;
     limits.ram_budget = std::max(given_.ram_budget, enough_ram());
     limits.deadline = std::max(*given_.deadline, rounded_up(solved_.figures.keep_all.runtime));
-    if (plan_within(limits)) ways_.both = {limits.ram_budget, *limits.deadline};
+    if (plan_within(limits)) suggestions_.both = {limits.ram_budget, *limits.deadline};
   }
 
   void try_writing(const std::function<Solved()>& pose) {
@@ -177,19 +178,19 @@ class Ways {
       limits.max_bytes_written =
           Bytes(static_cast<std::int64_t>(times * static_cast<double>(result->report.bytes_written.value())));
       if (*limits.max_bytes_written <= *given_.max_bytes_written || !plan_within(limits)) continue;
-      ways_.max_bytes_written = limits.max_bytes_written;
+      suggestions_.max_bytes_written = limits.max_bytes_written;
       return;
     }
   }
 
   const Solved& solved_;
-  const Elsewhere& elsewhere_;
+  const SuggestionCandidates& candidates_;
   const Stop& stop_;
   CompileRequest request_;
   const Limits given_;
   double late_;  // seconds by which a search ended after its time: a large graph is checked and copied first
   std::optional<Bytes> enough_;
-  WaysOut ways_;
+  Suggestions suggestions_;
 };
 
 }  // namespace
@@ -199,8 +200,8 @@ Seconds rounded_up(Seconds time) {
   return Seconds(std::ceil(time.value() * digits) / digits);
 }
 
-WaysOut find_ways_out(const Solved& solved, const Elsewhere& elsewhere, const Stop& stop) {
-  return Ways(solved, elsewhere, stop).find();
+Suggestions find_suggestions(const Solved& solved, const SuggestionCandidates& candidates, const Stop& stop) {
+  return SuggestionSearch(solved, candidates, stop).find();
 }
 
 }  // namespace poet::cli

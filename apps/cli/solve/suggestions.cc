@@ -1,4 +1,4 @@
-#include "apps/cli/solve/way_out.h"
+#include "apps/cli/solve/suggestions.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,13 @@
 #include <limits>
 #include <utility>
 
-#include "apps/cli/solve/try_ways.h"
+#include "apps/cli/solve/find_suggestions.h"
 #include "poet/base/amounts.h"
 
 namespace poet::cli {
 namespace {
 
-struct WayOut {
+struct RankedSuggestion {
   double change;  // of a limit, relative; what cannot be compared comes last
   std::string text;
 };
@@ -73,33 +73,33 @@ std::string why_not(const Solved& solved) {
   return "no plan was found or proven impossible";
 }
 
-std::vector<std::string> ways_out(const Solved& solved) {
-  const WaysOut& found = solved.ways;
+std::vector<std::string> suggestion_texts(const Solved& solved) {
+  const Suggestions& found = solved.suggestions;
   const Limits& limits = solved.request.limits;
   const std::string split = found.split.empty() ? "" : " --split " + found.split;
-  std::vector<WayOut> ways;
+  std::vector<RankedSuggestion> ranked;
   if (found.ram) {
     const double change =
         more(static_cast<double>(found.ram->value()), static_cast<double>(limits.ram_budget.value()));
-    ways.push_back({change, fmt::format("--ram-budget {}{}{}{}{}", found.ram->value(),
-                                        beyond_device(solved, *found.ram), split, more_text(change),
-                                        found.ram_keeps_all ? ", with which everything can be kept" : "")});
+    ranked.push_back({change, fmt::format("--ram-budget {}{}{}{}{}", found.ram->value(),
+                                          beyond_device(solved, *found.ram), split, more_text(change),
+                                          found.ram_keeps_all ? ", with which everything can be kept" : "")});
   }
   if (found.deadline) {
     const double change = more(found.deadline->value(), limits.deadline->value());
-    ways.push_back(
+    ranked.push_back(
         {change, fmt::format("--deadline {}{}{}", typed_seconds(*found.deadline), split, more_text(change))});
   }
   if (found.on_time)
-    ways.push_back({more(solved.request.on_time.value_or(1), *found.on_time),
-                    fmt::format("--on-time {:g}%{}", 100 * *found.on_time, split)});
-  const auto add = [&ways](std::string text) { ways.push_back({kIncomparable, std::move(text)}); };
+    ranked.push_back({more(solved.request.on_time.value_or(1), *found.on_time),
+                      fmt::format("--on-time {:g}%{}", 100 * *found.on_time, split)});
+  const auto add = [&ranked](std::string text) { ranked.push_back({kIncomparable, std::move(text)}); };
   if (found.both)
     add(fmt::format("--ram-budget {}{} together with --deadline {}{}: the step without limits",
                     found.both->first.value(), beyond_device(solved, found.both->first),
                     typed_seconds(found.both->second), split));
   if (found.any_deadline) add("no deadline");
-  for (const std::string& way : found.others) add(way);
+  for (const std::string& change : found.others) add(change);
   if (found.max_bytes_written)
     add(fmt::format("--max-bytes-written {}{}", found.max_bytes_written->value(), split));
   if (found.batch_size) add(fmt::format("--batch-size {}", *found.batch_size));
@@ -118,7 +118,7 @@ std::vector<std::string> ways_out(const Solved& solved) {
   if (least && *least > limits.ram_budget && least != found.ram && (is_possible || is_certain)) {
     const double change =
         more(static_cast<double>(least->value()), static_cast<double>(limits.ram_budget.value()));
-    ways.push_back(
+    ranked.push_back(
         {change, fmt::format("{}--ram-budget {}{}{}{}", is_certain ? "" : "perhaps ", least->value(),
                              beyond_device(solved, *least), same_parts, more_text(change))});
   }
@@ -126,16 +126,16 @@ std::vector<std::string> ways_out(const Solved& solved) {
   if (later && !found.deadline && !found.any_deadline && !found.both && !ram_hopeless(solved) &&
       limits.deadline && *later > *limits.deadline) {
     const double change = more(later->value(), limits.deadline->value());
-    ways.push_back({change, fmt::format("perhaps --deadline {}{}{}", typed_seconds(rounded_up(*later)),
-                                        same_parts, more_text(change))});
+    ranked.push_back({change, fmt::format("perhaps --deadline {}{}{}", typed_seconds(rounded_up(*later)),
+                                          same_parts, more_text(change))});
   }
-  if (ways.empty()) add(in_general_terms(solved));
+  if (ranked.empty()) add(in_general_terms(solved));
 
-  std::stable_sort(ways.begin(), ways.end(),
-                   [](const WayOut& a, const WayOut& b) { return a.change < b.change; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const RankedSuggestion& a, const RankedSuggestion& b) { return a.change < b.change; });
   std::vector<std::string> texts;
-  texts.reserve(ways.size());
-  for (WayOut& way : ways) texts.push_back(std::move(way.text));
+  texts.reserve(ranked.size());
+  for (RankedSuggestion& one : ranked) texts.push_back(std::move(one.text));
   return texts;
 }
 
