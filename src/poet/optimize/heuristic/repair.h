@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/incremental.h"
 
 namespace poet {
@@ -49,6 +50,9 @@ class Repair {
   [[nodiscard]] long evaluations() const { return evaluations_; }
 
  private:
+  static constexpr int kDepth = 60;  // maximum length of a chain of recomputations
+  static constexpr double kNever = kInfinity;
+
   enum class Mechanism : char { recompute, page, page_instead, earlier, recompute_instead };
   struct Change {
     double price;
@@ -94,7 +98,7 @@ class Repair {
   std::vector<int> planned_;  // op -> number of the plan that it is part of
   int plan_ = 0;
   std::vector<int> overflowing_;       // prefix sums
-  std::vector<std::int64_t> highest_;  // peak of every kBlock stages
+  std::vector<std::int64_t> highest_;  // peak of blocks of stages
   std::vector<Change> changes_;
   std::vector<Spot> protected_;
 };
