@@ -73,7 +73,7 @@ NetworkSpec take_network(Arguments& arguments) {
                     static_cast<int>(instance.has_value());
   if (given != 1) throw py::type_error("model, onnx, instance: one of them says what to schedule");
   NetworkSpec network;
-  if (model) network.source = BuiltInNetwork{*model, arguments.take<std::int64_t>("sequence_length")};
+  if (model) network.source = BuiltInNetwork{*model, arguments.count("sequence_length")};
   if (onnx) network.source = take_onnx(arguments, *onnx);
   if (instance) network.source = **instance;
   network.batch_size = arguments.count("batch_size");
