@@ -120,7 +120,7 @@ bool Arguments::flag(const char* name, bool otherwise) {
 
 void Arguments::finish() const {
   for (const auto& [name, value] : left_)
-    throw py::type_error(fmt::format("{}: is no argument of this function, or not with these others", py::str(name).cast<std::string>()));
+    throw py::type_error(fmt::format("{}: is no argument of this function", py::str(name).cast<std::string>()));
 }
 
 std::uint64_t whole_number(const std::string& name, const py::object& value, std::uint64_t least,

@@ -166,6 +166,9 @@ class Weights(unittest.TestCase):
             (poet.train, {"lr": 0.1}, r"^train\(\): lr is no argument of it; did you mean learning_rate[?]$"),
             (poet.train, {"validat_every": 1}, "did you mean validate_every"),
             (poet.Trainer, {"lr": 0.1}, r"^Trainer\(\): lr is no argument of it; did you mean learning_rate[?]$"),
+            (poet.train, {"steps": 3, "epochs": 1}, r"epochs is no argument of it; did you mean steps, the number of batches[?]$"),
+            (poet.train, {"betas": (0.9, 0.99)}, "did you mean beta1 and beta2[?]$"),
+            (poet.train, {"batch_size": 4}, "batch_size is no argument of it: the plan holds it, so it is an argument of solve"),
             (poet.Trainer, {"colour": 1}, r"^Trainer\(\): colour is no argument of it$"),
         ):
             with self.subTest(said=said), self.assertRaisesRegex(TypeError, said):
