@@ -8,7 +8,7 @@ import inspect
 import json
 import operator
 import os
-from typing import Any, Callable, Mapping, Optional, TypeVar, Union, cast
+from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast
 
 from ._paths import Path, optional_file
 from .devices import Device
@@ -32,8 +32,24 @@ def onnx_import(file: Optional[str], options: Mapping[str, Any]) -> Optional[dic
     return {"onnx": os.path.abspath(file), **{name: options[name] for name in names if options.get(name) is not None}}
 
 
-# What PyTorch and others call these.
-_MEANT = {"lr": "learning_rate", "epsilon": "eps", "scheduler": "lr_schedule", "epochs": "steps", "num_steps": "steps", "callback": "on_step"}
+# The names in PyTorch and other libraries.
+_MEANT = {"lr": "learning_rate", "epsilon": "eps", "betas": "beta1", "scheduler": "lr_schedule", "epochs": "steps", "num_steps": "steps", "callback": "on_step"}
+_SAID = {"betas": "beta1 and beta2", "epochs": "steps, the number of batches"}
+# Arguments of solve() that a plan holds.
+_OF_THE_PLAN = ("model", "device", "ram_budget", "runtime_budget", "deadline", "batch_size", "optimizer", "accumulate", "clip_norm",
+                "label_smoothing", "precision", "trainable", "sequence_length", "loss", "huber_delta", "split")
+
+
+def no_argument(called: str, name: str, known: Sequence[str]) -> TypeError:
+    """The error for a keyword argument that the function `called` does not have, with what may have been meant."""
+    close = difflib.get_close_matches(name, known, 1)
+    if name in _OF_THE_PLAN and "plan" in known:
+        hint = ": the plan holds it, so it is an argument of solve()"
+    elif _MEANT.get(name) in known:
+        hint = f"; did you mean {_SAID.get(name, _MEANT[name])}?"
+    else:
+        hint = f"; did you mean {close[0]}?" if close else ""
+    return TypeError(f"{called}(): {name} is no argument of it{hint}")
 
 
 def names_mistakes(function: F) -> F:
@@ -45,8 +61,7 @@ def names_mistakes(function: F) -> F:
     def checked(*arguments: Any, **options: Any) -> Any:
         for name in options:
             if name not in known:
-                meant = [other for other in (_MEANT.get(name),) if other in known] or difflib.get_close_matches(name, known, 1)
-                raise TypeError(f"{called}(): {name} is no argument of it" + (f"; did you mean {meant[0]}?" if meant else ""))
+                raise no_argument(called, name, known)
         return function(*arguments, **options)
 
     return cast(F, checked)

@@ -28,7 +28,7 @@ def read(file: str) -> dict[str, Array]:
 
 
 def write(file: str, tensors: Mapping[str, Array]) -> None:
-    header = {}
+    header: dict[str, Any] = {"__metadata__": {"poet.format": "2"}}  # matrices are as the ONNX file has them
     at = 0
     for name, tensor in tensors.items():
         header[name] = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [at, at + tensor.nbytes]}

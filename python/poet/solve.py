@@ -7,7 +7,7 @@ import json
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
-from ._arguments import device_arguments, onnx_import, shape_arguments
+from ._arguments import device_arguments, no_argument, onnx_import, shape_arguments
 from ._paths import Path, file_argument, optional_file
 from .devices import Device
 from .errors import InputError
@@ -183,6 +183,8 @@ def solve(
         "formulation": formulation,
         "progress": progress,
     }
+    if options and platform is None:
+        raise no_argument("solve", next(iter(options)), ["model", "ram_budget", "runtime_budget", "onnx", "instance", "graph", "device", *named])
     options.update((name, value) for name, value in named.items() if value is not None)
     if platform is not None:
         if onnx is not None or instance is not None or graph is not None or device is not None:

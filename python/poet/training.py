@@ -16,9 +16,10 @@ from ._arguments import names_mistakes
 from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .plans import Plan
-from .weights import as_array, as_stored, check_safetensors, is_onnx, onnx_arguments
+from .weights import as_array, as_stored, check_onnx, check_safetensors, is_onnx, onnx_arguments
 
 Array = npt.NDArray[Any]
+_MOST_STEPS = 1_000_000_000  # of a run, as of `poet run`
 
 
 class Step(NamedTuple):
@@ -134,8 +135,8 @@ class Trainer:
                 self._core = _core.Trainer(plan._core, **arguments)
             except InputError as error:
                 raise InputError(error.place.replace(folder + "/weights.safetensors", "weights"), error.rule) from None
-            self._notices = [note.replace(folder + "/weights.safetensors", "weights") for note in self._core.notices]
-        self._saved_best = False
+        self._passed_weights = folder + "/weights.safetensors"  # as notes name them
+        self._notices = self._notes()
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -149,10 +150,8 @@ class Trainer:
 
     def run(self, steps: int) -> Iterator[Step]:
         """Runs the next `steps` steps, yielding each."""
-        if not isinstance(steps, (int, np.integer)) or steps < 0:
-            raise InputError("steps", "must be a whole number of at least 0")
-        for _ in range(steps):
-            yield self.step()
+        count = _core.whole_number("steps", steps, 0, _MOST_STEPS)
+        return (self.step() for _ in range(count))
 
     def validate(self, best: Optional[Path] = None) -> Validation:
         """Measures the network in evaluation mode (no dropout, running statistics) on all validation data, within the plan's memory.
@@ -163,7 +162,6 @@ class Trainer:
         found = self._core.validate(file)
         if found is None:
             raise InputError("validation", "is not given: arrays, a folder or a file with validation data")
-        self._saved_best = self._saved_best or found.saved
         return Validation(found.step, found.loss, found.accuracy, found.seconds)
 
     @property
@@ -193,8 +191,11 @@ class Trainer:
 
     def save_onnx(self, file: Path) -> None:
         """Writes the network as it is as an ONNX file: the network's own (`onnx`) with the trained weights in it; where there is none,
-        one made of the plan's network. Raises InputError where ONNX has no operator for one of the network's."""
-        self._core.save_onnx(file_argument("file", file))
+        one made of the plan's network. Raises InputError where ONNX has no operator for one of the network's, and for a file called
+        .safetensors."""
+        name = file_argument("file", file)
+        check_onnx("file", name)
+        self._core.save_onnx(name)
 
     @property
     def steps_done(self) -> int:
@@ -211,6 +212,10 @@ class Trainer:
     def ram_bytes(self) -> int:
         """Bytes of the arena and of resident parameters and optimiser state."""
         return self._core.ram_bytes
+
+    def _notes(self, best: Optional[str] = None, validate_every: int = 0, saves: bool = False, saved: bool = False) -> list[str]:
+        """Returns notes on the run so far. `saves`, `saved`: a checkpoint is to be written at its end, and was."""
+        return [note.replace(self._passed_weights, "weights") for note in self._core.notes(best, validate_every, saves, saved)]
 
     def __repr__(self) -> str:
         return f"<poet.Trainer after {self.steps_done} steps, {self.ram_bytes} bytes, {self._core.data}, {self._core.kernels}>"
@@ -279,9 +284,11 @@ def train(
     `on_validation` is called as `on_step`. Whenever the loss is the lowest so far, a checkpoint replaces the file `best`. Training ends
     after `stop_after` validations in a row without a lower loss. The steps and the lowest loss of a resumed checkpoint count.
     """
-    for name, number in (("steps", steps), ("validate_every", validate_every), ("stop_after", stop_after)):
-        if number is not None and (not isinstance(number, (int, np.integer)) or number < 1):
-            raise InputError(name, "must be a whole number of at least 1")
+    steps = _core.whole_number("steps", steps, 1, _MOST_STEPS)
+    if validate_every is not None:
+        validate_every = _core.whole_number("validate_every", validate_every, 1, _MOST_STEPS)
+    if stop_after is not None:
+        stop_after = _core.whole_number("stop_after", stop_after, 1, _MOST_STEPS)
     for name, called in (("on_step", on_step), ("on_validation", on_validation)):
         if called is not None and not callable(called):
             raise TypeError(f"{name}: must be a function, not {type(called).__name__}")
@@ -293,6 +300,7 @@ def train(
     exported = optional_file("onnx_out", onnx_out)
     check_safetensors("best", best)
     check_safetensors("checkpoint", checkpoint)
+    check_onnx("onnx_out", exported)
     if best is not None and checkpoint is not None and os.path.realpath(best) == os.path.realpath(checkpoint):
         raise InputError("best", "must name another file than checkpoint")
     if exported is not None and os.path.realpath(exported) in [os.path.realpath(file) for file in (best, checkpoint) if file is not None]:
@@ -327,50 +335,16 @@ def train(
     losses = np.array([step.loss for step in done], dtype=np.float32)
     state = trainer.state_dict()
     if not (np.isfinite(losses).all() and all(np.isfinite(tensor).all() for tensor in state.values())):
-        cause = trainer._core.not_finite_data()
-        blames_rate = trainer.steps_done > trainer._core.steps_per_update or np.isfinite(losses).all()  # not before any update
-        why = f": {cause}" if cause else "; try a smaller learning_rate" if blames_rate else ""
         # At the caller's line, behind names_mistakes().
-        warnings.warn(f"the loss or a parameter is not finite after step {trainer.steps_done}{why}", stacklevel=3)
+        warnings.warn(f"training ended: {trainer._core.not_finite_note()}", stacklevel=3)
     else:
         if checkpoint is not None:
             trainer.save(checkpoint)
             saved = True
         if exported is not None:
             trainer.save_onnx(exported)
-    notices = [*trainer.notices, *_update_note(trainer, len(done), saved, checkpoint or storage), *_best_note(trainer, best, validate_every, validations)]
+    notices = trainer._notes(best, every, checkpoint is not None, saved)
     return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss, notices)
-
-
-def _update_note(trainer: Trainer, steps: int, saved: bool, kept: Optional[Path]) -> list[str]:
-    """A note if the gradients of the last steps have not updated the parameters yet."""
-    every = trainer._core.steps_per_update
-    left = trainer.steps_done % every
-    if left == 0 or steps == 0:
-        return []
-    none = trainer.steps_done // every == (trainer.steps_done - steps) // every
-    text = (f"no update was done: accumulate={every} updates after every {every} steps, and {left} of them {'is' if left == 1 else 'are'} done"
-            if none else f"the last {left} step{'' if left == 1 else 's'} did no update: accumulate={every} updates after every {every}")
-    if saved:
-        text += "; the checkpoint has the sum of their gradients, to resume from"
-    elif kept is None:
-        text += "; without checkpoint the sum of their gradients is gone"
-    return [text]
-
-
-def _best_note(trainer: Trainer, best: Optional[str], every: Optional[int], validations: list[Validation]) -> list[str]:
-    """A note if the file `best` was not written."""
-    if best is None or trainer._saved_best:
-        return []
-    if not validations:
-        why = f"the network is measured after every {every} steps, and the run ended before"
-    elif trainer.best_loss is not None:
-        why = f"no validation had a lower loss than the {trainer.best_loss:.4g} after step {trainer.best_step}"
-    elif any(math.isfinite(each.loss) for each in validations):
-        why = "a parameter was not finite"
-    else:
-        why = "the loss of no validation was a finite number"
-    return [f"best={best} was not written: {why}"]
 
 
 def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -39,6 +39,12 @@ def check_safetensors(name: str, file: Optional[str]) -> None:
         raise InputError(name, "is a safetensors file; onnx_out and Trainer.save_onnx() write an ONNX file")
 
 
+def check_onnx(name: str, file: Optional[str]) -> None:
+    """Refuses the name of a safetensors file for an ONNX file."""
+    if file is not None and file.endswith(".safetensors"):
+        raise InputError(name, "is an ONNX file; checkpoint and Trainer.save() write safetensors")
+
+
 def onnx_arguments(
     plan: Plan,
     weights: Any,

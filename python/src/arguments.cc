@@ -4,11 +4,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
 
 namespace poet::python {
+namespace {
+
+/// Returns the integer that a value stands for; nullopt for a truth value and for what is no whole number.
+std::optional<py::int_> as_integer(const py::object& value) {
+  PyObject* made = nullptr;
+  if (py::isinstance<py::bool_>(value)) return std::nullopt;
+  if (py::isinstance<py::str>(value)) {
+    made = PyLong_FromUnicodeObject(value.ptr(), 10);
+  } else if (PyIndex_Check(value.ptr()) != 0) {
+    made = PyNumber_Index(value.ptr());  // refused by numpy's truth values
+  } else {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (PyErr_Occurred() == nullptr && std::isfinite(number) && number == std::floor(number))
+      made = PyLong_FromDouble(number);
+  }
+  PyErr_Clear();
+  if (made == nullptr) return std::nullopt;
+  return py::reinterpret_steal<py::int_>(made);
+}
+
+}  // namespace
 
 py::object Arguments::pop(const char* name) {
   if (!left_.contains(name)) return py::none();
@@ -62,10 +84,16 @@ std::optional<double> Arguments::fraction(const char* name) {
   return parse_fraction(name, *text);
 }
 
+std::optional<std::uint64_t> Arguments::whole(const char* name, std::uint64_t least, std::uint64_t most) {
+  const py::object value = pop(name);
+  if (value.is_none()) return std::nullopt;
+  return whole_number(name, value, least, most);
+}
+
 std::optional<std::int64_t> Arguments::count(const char* name) {
-  const auto text = amount(name, true);
-  if (!text) return std::nullopt;
-  return parse_count(name, *text);
+  const auto number = whole(name, 1, std::numeric_limits<std::int64_t>::max());
+  if (!number) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
 }
 
 int Arguments::threads() {
@@ -92,7 +120,23 @@ bool Arguments::flag(const char* name, bool otherwise) {
 
 void Arguments::finish() const {
   for (const auto& [name, value] : left_)
-    throw py::type_error(fmt::format("{}: is no argument of this function, or not with these others", py::str(name).cast<std::string>()));
+    throw py::type_error(fmt::format("{}: is no argument of this function", py::str(name).cast<std::string>()));
 }
+
+std::uint64_t whole_number(const std::string& name, const py::object& value, std::uint64_t least,
+                           std::uint64_t most) {
+  const std::string rule = fmt::format("must be a whole number from {} to {}, not {}", least, most,
+                                       py::repr(value).cast<std::string>());
+  const std::optional<py::int_> number = as_integer(value);
+  if (!number && (py::isinstance<py::str>(value) || py::isinstance<py::float_>(value))) throw InputError(name, rule);
+  if (!number) throw py::type_error(name + ": " + rule);
+  const std::uint64_t found = PyLong_AsUnsignedLongLong(number->ptr());
+  const bool is_beyond = PyErr_Occurred() != nullptr;  // negative or more than 64 bits
+  if (is_beyond) PyErr_Clear();
+  if (is_beyond || found < least || found > most) throw InputError(name, rule);
+  return found;
+}
+
+void add_arguments(py::module_& module) { module.def("whole_number", &whole_number); }
 
 }  // namespace poet::python

@@ -4,6 +4,7 @@
 
 #include <pybind11/stl.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -34,6 +35,8 @@ class Arguments {
   [[nodiscard]] std::optional<Seconds> seconds(const char* name);
   /// A number from 0 to 1, or text as "5%".
   [[nodiscard]] std::optional<double> fraction(const char* name);
+  /// A whole number, or text of one. Throws InputError naming the argument and its range.
+  [[nodiscard]] std::optional<std::uint64_t> whole(const char* name, std::uint64_t least, std::uint64_t most);
   /// A whole number, at least 1.
   [[nodiscard]] std::optional<std::int64_t> count(const char* name);
   /// `threads`: from 1 to 256; absent: 1.
@@ -53,5 +56,12 @@ class Arguments {
 
   py::dict left_;
 };
+
+/// Returns a number of Python's as a whole one: of any type with __index__ but bool, or a whole float, or text.
+/// Throws TypeError or InputError naming the argument and its range.
+[[nodiscard]] std::uint64_t whole_number(const std::string& name, const py::object& value, std::uint64_t least,
+                                         std::uint64_t most);
+
+void add_arguments(py::module_& module);
 
 }  // namespace poet::python

@@ -36,9 +36,10 @@ void translate(std::exception_ptr thrown) {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const InputError& error) {
     const std::string_view place = error.place();
-    raise("InputError",
-          py::make_tuple(error.is_field() ? argument_named(place) : std::string(place),
-                         with_argument_names(std::string(error.rule()))));
+    std::string rule(error.rule());
+    if (!error.hint().empty()) rule += " (" + std::string(error.hint()) + ")";
+    raise("InputError", py::make_tuple(error.is_field() ? argument_named(place) : std::string(place),
+                                       with_argument_names(std::move(rule))));
   } catch (const InternalError& error) {
     raise("InternalError", py::make_tuple(error.what()));
   }

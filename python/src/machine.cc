@@ -23,6 +23,8 @@
 namespace poet::python {
 namespace {
 
+constexpr std::uint64_t kMostThreads = 1024;  // as of `poet run`
+
 std::optional<Watts> take_watts(Arguments& arguments, const char* name, bool positive) {
   const auto watts = arguments.take<double>(name);
   if (!watts) return std::nullopt;
@@ -68,7 +70,7 @@ runtime::KernelOptions take_kernels(Arguments& arguments) {
     kernels.library = choose<KernelLibrary>(
         "kernels", *name,
         {{"fast", KernelLibrary::fast}, {"lean", KernelLibrary::lean}, {"reference", KernelLibrary::reference}});
-  kernels.threads = arguments.threads();
+  kernels.threads = static_cast<int>(arguments.whole("threads", 1, kMostThreads).value_or(1));
   return kernels;
 }
 

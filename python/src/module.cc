@@ -1,5 +1,6 @@
 #include "poet/base/data_dir.h"
 #include "poet/version.h"
+#include "python/src/arguments.h"
 #include "python/src/bindings.h"
 
 namespace poet::python {
@@ -8,6 +9,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The library behind the package poet; not for direct use.";
   module.attr("version") = version();
   add_errors(module);
+  add_arguments(module);
   add_instances(module);
   add_plans(module);
   add_solving(module);

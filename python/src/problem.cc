@@ -72,8 +72,14 @@ NetworkSpec take_network(Arguments& arguments) {
   const int given = static_cast<int>(model.has_value()) + static_cast<int>(onnx.has_value()) +
                     static_cast<int>(instance.has_value());
   if (given != 1) throw py::type_error("model, onnx, instance: one of them says what to schedule");
+  if (!onnx)
+    for (const char* name : {"input_shapes", "loss", "huber_delta", "loss_output", "allow_opaque"})
+      if (!arguments.object(name).is_none()) throw InputError(name, "is for `onnx`");
+  if (!model && !arguments.object("sequence_length").is_none())
+    throw InputError("sequence_length", onnx ? "is for built-in networks; `input_shapes` sets the inputs of `onnx`"
+                                             : "is for built-in networks; a graph holds its shapes");
   NetworkSpec network;
-  if (model) network.source = BuiltInNetwork{*model, arguments.take<std::int64_t>("sequence_length")};
+  if (model) network.source = BuiltInNetwork{*model, arguments.count("sequence_length")};
   if (onnx) network.source = take_onnx(arguments, *onnx);
   if (instance) network.source = **instance;
   network.batch_size = arguments.count("batch_size");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,7 @@
 #include "poet/runtime/data/dataset.h"
 #include "poet/runtime/data/numbers.h"
 #include "poet/runtime/executor/program.h"
-#include "poet/runtime/training/hyperparameters.h"
+#include "poet/runtime/training/notes.h"
 #include "poet/runtime/training/trainer.h"
 #include "python/src/arguments.h"
 #include "python/src/callbacks.h"
@@ -124,7 +125,7 @@ py::list inputs_of(const LoadedPlan& plan) {
 
 runtime::TrainerOptions take_options(Arguments& arguments) {
   runtime::TrainerOptions options;
-  if (const auto seed = arguments.take<std::uint64_t>("seed")) options.seed = *seed;
+  options.seed = arguments.whole("seed", 0, std::numeric_limits<std::uint64_t>::max());
   options.data = arguments.take<fs::path>("data");
   if (const auto samples = arguments.count("samples")) options.samples = *samples;
   options.validation = arguments.take<fs::path>("validation");
@@ -174,11 +175,6 @@ PlanFile validation_plan(const PlanFile& training, const runtime::KernelOptions&
   return plan;
 }
 
-bool adds_up_parts(const Graph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(),
-                     [](const Op& op) { return op.attributes.contains("accumulate"); });
-}
-
 /// A trainer with the data that it reads.
 class Training {
  public:
@@ -215,9 +211,11 @@ class Training {
       runtime::check_trainable(graph, options);
       options.validation_plans = {validation_plan(file, options.kernels)};
     }
-    sums_parts_otherwise_ = !runtime::parts_sum_as_whole(options.kernels) && adds_up_parts(graph);
     const py::gil_scoped_release unlocked;
     trainer_ = std::make_unique<runtime::Trainer>(file, options);
+    summary_.kernels = options.kernels;
+    summary_.notices = setup().notices;
+    summary_.first_step = trainer_->state().step + 1;
   }
 
   /// Throws InputError where save_onnx() would, whatever the weights.
@@ -243,7 +241,10 @@ class Training {
     if (setup().validation.empty()) return std::nullopt;
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
-    return trainer_->validate(best);
+    const runtime::ValidationFigures found = trainer_->validate(best);
+    summary_.validations.push_back(found);
+    summary_.best_saved = summary_.best_saved || found.saved;
+    return found;
   }
 
   /// Before steps with validations between them.
@@ -280,25 +281,33 @@ class Training {
     const std::lock_guard one_at_a_time(stepping_);
     return trainer_->state().step;
   }
-  [[nodiscard]] std::int64_t steps_per_update() const {
-    return runtime::steps_per_update(trainer_->file().instance.graph);
-  }
 
-  [[nodiscard]] std::string not_finite_data() {
+  /// The end of a run whose loss or parameters are not finite.
+  [[nodiscard]] std::string not_finite_note() {
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
-    return trainer_->not_finite_data();
+    return with_argument_names(runtime::not_finite_note(trainer_->file().instance.graph, trainer_->state(),
+                                                        trainer_->not_finite_data()));
   }
+
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
-  /// What was found before the first step, in the words of `poet run`.
-  [[nodiscard]] std::vector<std::string> notices() const {
-    std::vector<std::string> texts;
-    for (const std::string& notice : setup().notices) texts.push_back(with_argument_names(notice));
-    if (sums_parts_otherwise_)
-      texts.emplace_back(
-          "with these kernels, operators in parts (split) sum in another order than whole ones, so last bits differ from runs without parts; with kernels=\"reference\" they do not");
-    return texts;
+  /// Notes on the run so far, as of `poet run`. `saves`: a checkpoint is to be written at the end; `saved`: it
+  /// was.
+  [[nodiscard]] std::vector<std::string> notes(const std::optional<fs::path>& best, std::int64_t validate_every,
+                                               bool saves, bool saved) {
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard one_at_a_time(stepping_);
+    runtime::RunSummary summary = summary_;
+    summary.state = trainer_->state();
+    summary.best = best;
+    summary.validate_every = validate_every;
+    summary.saves = saves;
+    summary.saved = saved;
+    summary.resumable = trainer_->paging().record > Bytes(0);
+    std::vector<std::string> notes = runtime::notes_of(trainer_->file().instance.graph, summary);
+    for (std::string& note : notes) note = with_argument_names(std::move(note));
+    return notes;
   }
 
  private:
@@ -313,7 +322,7 @@ class Training {
   std::optional<OnnxNetwork> network_;
   std::unique_ptr<ArrayDataset> data_, validation_set_;
   std::unique_ptr<runtime::Trainer> trainer_;
-  bool sums_parts_otherwise_ = false;
+  runtime::RunSummary summary_;  // without what notes() is given
   std::mutex stepping_;  // taken without the interpreter's lock, so that waiting for it blocks nobody else
 };
 
@@ -344,9 +353,8 @@ void add_training(py::module_& module) {
       .def("validations_since_best", &Training::validations_since_best)
       .def("best", &Training::best)
       .def_property_readonly("steps_done", &Training::steps_done)
-      .def_property_readonly("steps_per_update", &Training::steps_per_update)
-      .def("not_finite_data", &Training::not_finite_data)
-      .def_property_readonly("notices", &Training::notices)
+      .def("not_finite_note", &Training::not_finite_note)
+      .def("notes", &Training::notes)
       .def_property_readonly("data", [](const Training& training) { return training.setup().data; })
       .def_property_readonly("kernels", [](const Training& training) { return training.setup().kernels; })
       .def_property_readonly("ram_bytes", [](const Training& training) {

@@ -70,6 +70,8 @@ TEST_F(Weights, OfAnOnnxFileAreTheCheckpoints) {
   const auto trained = contents("trained.safetensors");
   EXPECT_EQ(json["tensors"], trained.size());
   EXPECT_EQ(contents("out.safetensors"), trained);
+  EXPECT_EQ(runtime::SafetensorsFile(path("out.safetensors")).metadata(),
+            (std::map<std::string, std::string>{{"poet.format", "2"}}));
 }
 
 TEST_F(Weights, GoIntoAnOnnxFileAndABuiltInNetwork) {

@@ -125,6 +125,7 @@ TEST_F(RunErrors, EveryOptionIsChecked) {
        "--best: is a safetensors file; poet weights puts it into an ONNX file afterwards"},
       {"--checkpoint c.onnx",
        "--checkpoint: is a safetensors file; poet weights puts it into an ONNX file afterwards"},
+      {"--onnx-out o.safetensors", "--onnx-out: is an ONNX file; --checkpoint writes safetensors"},
       {"--validate . --best b --checkpoint b", "--checkpoint: must name another file than --best"},
       {"--learning-rate fast", R"(--learning-rate: "fast" is not a number)"},
       {"--learning-rate 1e999", R"(--learning-rate: "1e999" is not a number)"},

@@ -167,6 +167,12 @@ TEST_F(SafetensorsErrors, TensorsFillTheData) {
             "tensor \"b\": begins at byte 1, and the one before ends at 2");  // inside another one
 }
 
+TEST_F(SafetensorsErrors, WeightsOfALaterFormat) {
+  write_safetensors(name(), {}, {{kWeightsFormatKey, "3"}});
+  EXPECT_EQ(safetensors_diagnostic([&] { const SafetensorsFile opened(name()); }),
+            name() + ": its metadata have \"poet.format\": \"3\", and this version reads \"2\"");
+}
+
 TEST_F(SafetensorsErrors, AskedForAnotherTensor) {
   const std::vector<float> numbers = {1, 2};
   const auto* const data = reinterpret_cast<const std::byte*>(numbers.data());

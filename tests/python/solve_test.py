@@ -193,7 +193,10 @@ class WrongArguments(unittest.TestCase):
         self.check(ValueError, "sequence_length", sequence_length=8)
         self.check(ValueError, "device", device=None)
         self.check(ValueError, "trainable", trainable="nothing*")
-        self.check(TypeError, "colour", colour="blue")
+        self.check(TypeError, r"solve\(\): colour is no argument of it$", colour="blue")
+        self.check(TypeError, r"solve\(\): batch_sise .* did you mean batch_size[?]$", batch_sise=4)
+        for name, value in (("loss", "mse"), ("huber_delta", 2), ("loss_output", "y"), ("allow_opaque", True), ("input_shapes", {"x": (1, 2)})):
+            self.check(poet.InputError, f"{name}: is for `onnx`", **{name: value})
         self.check(TypeError, "model", model=poet.Graph())
         self.check(TypeError, "paging", paging="False")
         self.check(TypeError, "paging", paging=2)

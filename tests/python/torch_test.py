@@ -292,8 +292,10 @@ class Cap(TorchCase):
         for wrong in ("x%", "-5%", "many", -1):
             with self.assertRaisesRegex(ValueError, "ram_budget"):
                 self.compiled(module, batch, ram_budget=wrong)
-        with self.assertRaisesRegex(ValueError, "deadline"):
+        with self.assertRaisesRegex(ValueError, r"^deadline: .*; a plan is known with deadline=[0-9.e-]+$"):
             self.compiled(module, batch, ram_budget="90%", deadline=1e-9)
+        with self.assertRaisesRegex(TypeError, r"^compile_step\(\): budget is no argument of it; did you mean ram_budget[?]$"):
+            self.compiled(module, batch, budget="90%")
 
 
 if __name__ == "__main__":

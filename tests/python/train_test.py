@@ -1,6 +1,7 @@
 """Training by plans: the same bits whatever the budget, those of `poet run`; numpy in and out."""
 
 import os
+import re
 import tempfile
 import threading
 import unittest
@@ -113,7 +114,7 @@ class Training(unittest.TestCase):
 
     def test_numbers_that_are_not_finite_replace_no_checkpoint(self):
         with tempfile.TemporaryDirectory() as folder:
-            with self.assertWarnsRegex(UserWarning, "not finite after step"):
+            with self.assertWarnsRegex(UserWarning, "^training ended: (at|after) step .*; try a smaller `learning_rate`$"):
                 trained = poet.train(self.roomy, steps=20, learning_rate=1e30, checkpoint=f"{folder}/x", validation=self.data(64),
                                      validate_every=1)
             self.assertLess(len(trained.losses), 20)
@@ -124,7 +125,7 @@ class Training(unittest.TestCase):
         data = self.data(64)
         name = next(name for name, array in data.items() if array.dtype.kind == "f")
         data[name][3].flat[0] = np.nan
-        with self.assertWarnsRegex(UserWarning, f"after step 1: '{name}' has nan at sample 3$"):
+        with self.assertWarnsRegex(UserWarning, f"^training ended: at step 1 the loss is nan: '{name}' has nan at sample 3$"):
             poet.train(self.roomy, data, steps=3)
 
     def test_a_validation_of_less_than_a_batch(self):
@@ -138,7 +139,7 @@ class Training(unittest.TestCase):
             ({"validate_every": 2}, "validate_every: needs validation"),
             ({"best": "x"}, "best: needs validation"),
             ({"stop_after": 1}, "stop_after: needs validation"),
-            ({"validation": data, "validate_every": 0}, "validate_every: must be a whole number of at least 1"),
+            ({"validation": data, "validate_every": 0}, "validate_every: must be a whole number from 1 to 1000000000, not 0"),
             ({"validation": data, "best": "x", "checkpoint": "./x"}, "best: must name another file"),
             ({"validation": {**data, first: data[first][:, :3]}}, "validation: .*one sample is"),
             ({"validation": {**data, "more": data[first]}}, "validation: \"more\" is no input"),
@@ -189,17 +190,20 @@ class Training(unittest.TestCase):
             plan.save(f"{folder}/x.plan")
             said = program("run", f"{folder}/x.plan", "--steps", 3, "--seed", 2, "--checkpoint", f"{folder}/x.safetensors")
             trained = poet.train(plan, steps=3, seed=2, checkpoint=f"{folder}/x.safetensors")
-            self.assertEqual(trained.notices, ["the last 1 step did no update: accumulate=2 updates after every 2; "
-                                               "the checkpoint has the sum of their gradients, to resume from"])
-            self.assertEqual([notice.replace("--accumulate ", "accumulate=").replace("for --resume", "to resume from") for notice in said["notices"]],
-                             trained.notices)
+            self.assertEqual(trained.notices, ["the last 1 step did no update: `accumulate` 2 updates after every 2; "
+                                               "the checkpoint has the sum of their gradients, for `resume`"])
+            self.assertEqual([re.sub("--([a-z]+)", r"`\1`", notice) for notice in said["notices"]], trained.notices)
+            paged = plan_of(ram_budget=700_000, persistent="auto", optimizer="momentum", accumulate=2, gap=1)  # parameters, too
+            kept = poet.train(paged, steps=1, storage=f"{folder}/pages")
+            self.assertEqual(poet.Trainer(paged, resume=f"{folder}/pages").steps_done, 1)
+            self.assertRegex(kept.notices[0], "^no update was done: .*; the page file has the sum of their gradients, for `resume`$")
             other = poet.train(plan, steps=1, seed=2, resume=f"{folder}/x.safetensors", learning_rate=0.5)
             said = program("run", f"{folder}/x.plan", "--steps", 4, "--resume", f"{folder}/x.safetensors", "--learning-rate", 0.5)
             self.assertEqual(other.notices, said["notices"])
             self.assertIn("the checkpoint's", other.notices[0])
             data = self.data()
             unseen = poet.train(self.roomy, data, validation=data, steps=2, validate_every=3, best=f"{folder}/best", seed=2)
-            self.assertEqual(unseen.notices, [f"best={folder}/best was not written: the network is measured after every 3 steps, and the run ended before"])
+            self.assertEqual(unseen.notices, [f"`best` {folder}/best was not written: the network is measured after every 3 steps, and the run ended before"])
 
     def test_weights_go_in_and_come_out(self):
         before = poet.Trainer(self.tight).state_dict()
@@ -234,6 +238,29 @@ class Training(unittest.TestCase):
         self.assertEqual(seen, [1, 2, 3])
         self.assertEqual(len(trained.losses), 3)
         self.assertTrue(all(step.seconds > 0 for step in trained.steps))
+
+    def test_whole_numbers_have_their_ranges(self):
+        trainer = poet.Trainer(self.roomy, seed=np.uint64(2**64 - 1), samples=np.int32(64), lr_schedule="constant")
+        self.assertEqual(len(list(trainer.run(np.int64(2)))), 2)
+        self.assertEqual(len(poet.train(self.roomy, steps=2.0, seed=np.float32(3)).losses), 2)
+        problem = dict(model="linear", device="a72", time_limit=1)
+        for call, name, least in (
+            (lambda **number: poet.Trainer(self.roomy, **number), "seed", 0),
+            (lambda **number: poet.Trainer(self.roomy, **number), "samples", 1),
+            (lambda **number: poet.Trainer(self.roomy, **number), "threads", 1),
+            (lambda **number: poet.Trainer(self.roomy, lr_schedule="step", **number), "lr_step_size", 1),
+            (lambda **number: poet.train(self.roomy, **number), "steps", 1),
+            (lambda **number: trainer.run(**number), "steps", 0),
+            (lambda **number: poet.train(self.roomy, validation=self.data(64), **number), "stop_after", 1),
+            (lambda **number: poet.solve(**problem, **number), "batch_size", 1),
+            (lambda **number: poet.solve(**problem, **number), "accumulate", 1),
+        ):
+            for number, error in ((least - 1, poet.InputError), (-1, poet.InputError), (2.5, poet.InputError), (10**30, poet.InputError),
+                                  (float("nan"), poet.InputError), ("many", poet.InputError), (True, TypeError), (np.bool_(True), TypeError),
+                                  ([1], TypeError)):
+                rule = f"^{name}: must be a whole number from {least} to [0-9]+, not "
+                with self.subTest(name=name, number=number), self.assertRaisesRegex(error, rule):
+                    call(**{name: number})
 
     def test_what_does_not_fit_is_named(self):
         data = self.data()

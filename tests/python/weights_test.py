@@ -133,7 +133,10 @@ class Weights(unittest.TestCase):
         with self.assertRaisesRegex(poet.InputError, f"partial.safetensors: lacks '{self.first}'"):
             poet.train(self.plan, weights=self.file("partial.safetensors"))
         for weights in (misspelt, partial):
-            self.assert_begins(poet.Trainer(self.plan, weights=weights, strict=False), partial)
+            trainer = poet.Trainer(self.plan, weights=weights, strict=False, seed=3)
+            self.assert_begins(trainer, partial)
+            self.assertEqual(trainer.notices, [f"1 of {len(self.weights)} parameters are not in weights and begin with values by the seed 3: {self.first}"])
+            self.assertEqual(poet.train(self.plan, weights=weights, strict=False, seed=3, steps=1).notices, trainer.notices)
         counted = {**self.weights, "norm.num_batches_tracked": np.int64(3), f"{self.first}.velocity": self.weights[self.first]}
         self.assert_begins(poet.Trainer(self.plan, weights=counted))
         with self.assertRaisesRegex(poet.InputError, "is not the file that the plan was made for"):
@@ -147,19 +150,25 @@ class Weights(unittest.TestCase):
             ({"input_shapes": {"input": (1, 2)}}, "^input_shapes: says how to read"),
             ({"checkpoint": "x.onnx"}, "^checkpoint: is a safetensors file"),
             ({"validation": self.data(), "best": "x.onnx"}, "^best: is a safetensors file"),
+            ({"onnx_out": "x.safetensors"}, "^onnx_out: is an ONNX file"),
             ({"checkpoint": "x", "onnx_out": "./x"}, "^onnx_out: must name another file"),
         ):
             with self.subTest(named=named), self.assertRaisesRegex(poet.InputError, named):
                 poet.train(self.plan, **arguments)
         with self.assertRaisesRegex(poet.InputError, "^checkpoint: is a safetensors file"):
             poet.Trainer(self.plan).save(self.file("x.onnx"))
-        self.assertFalse(os.path.exists(self.file("x.onnx")))
+        with self.assertRaisesRegex(poet.InputError, "^file: is an ONNX file; checkpoint and Trainer.save[(][)] write safetensors$"):
+            poet.Trainer(self.plan).save_onnx(self.file("x.safetensors"))
+        self.assertFalse(os.path.exists(self.file("x.onnx")) or os.path.exists(self.file("x.safetensors")))
 
     def test_a_mistaken_argument_is_named_with_what_was_meant(self):
         for call, arguments, said in (
             (poet.train, {"lr": 0.1}, r"^train\(\): lr is no argument of it; did you mean learning_rate[?]$"),
             (poet.train, {"validat_every": 1}, "did you mean validate_every"),
             (poet.Trainer, {"lr": 0.1}, r"^Trainer\(\): lr is no argument of it; did you mean learning_rate[?]$"),
+            (poet.train, {"steps": 3, "epochs": 1}, r"epochs is no argument of it; did you mean steps, the number of batches[?]$"),
+            (poet.train, {"betas": (0.9, 0.99)}, "did you mean beta1 and beta2[?]$"),
+            (poet.train, {"batch_size": 4}, "batch_size is no argument of it: the plan holds it, so it is an argument of solve"),
             (poet.Trainer, {"colour": 1}, r"^Trainer\(\): colour is no argument of it$"),
         ):
             with self.subTest(said=said), self.assertRaisesRegex(TypeError, said):
@@ -218,6 +227,7 @@ class Weights(unittest.TestCase):
             ((self.onnx, "x.onnx"), "^out: weights of an ONNX file go into a .safetensors file"),
             ((self.safetensors, "x.onnx"), "^onnx: is needed, or `model`"),
             (("/no/file.onnx", "x.safetensors"), "/no/file.onnx"),
+            ((__file__, "x.onnx"), "weights_test.py: .* [(]weights come from safetensors, or from a file called .onnx[)]$"),
         ):
             with self.subTest(named=named), self.assertRaisesRegex(poet.InputError, named):
                 poet.convert_weights(*arguments)

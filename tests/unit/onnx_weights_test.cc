@@ -20,7 +20,10 @@ namespace poet {
 namespace {
 
 using test::ProtoModel;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::IsNan;
 using Proto = ::onnx::TensorProto;
 
@@ -131,6 +134,15 @@ TEST_F(OnnxWeightsTest, SafetensorsHaveTheLayoutOfTheOnnxFile) {
   runtime::SafetensorsFile(back).read("wide", DType::float32, {2, 3},
                                       reinterpret_cast<std::byte*>(again.data()));
   EXPECT_EQ(again, wide);
+
+  // Without a format in the metadata a square matrix may be in either orientation.
+  EXPECT_THAT(file.notes(), ElementsAre(AllOf(HasSubstr("w.safetensors has no \"poet.format\""),
+                                              HasSubstr("square matrices (\"square\") are read"))));
+  runtime::write_safetensors(path, {{"square", DType::float32, {2, 2}, bytes(square)}},
+                             {{runtime::kWeightsFormatKey, runtime::kWeightsFormat}});
+  const runtime::SafetensorsFile with_format(path);
+  EXPECT_THAT(read_value(with_format, values["square"]), ElementsAre(1, 3, 2, 4));
+  EXPECT_THAT(with_format.notes(), IsEmpty());
 
   // Checkpoints of versions that kept (out, in) say so.
   runtime::write_safetensors(back, {{"square", DType::float32, {2, 2}, bytes(square)}},

@@ -162,13 +162,13 @@ TEST(Safetensors, WidensHalves) {
   folder.write("f", static_cast<char>(header.size()) + std::string(7, '\0') + header +
                         std::string(reinterpret_cast<const char*>(halves.data()), 14));
   const SafetensorsFile file(folder.file("f"));
-  EXPECT_EQ(file.widened(), "");
+  EXPECT_THAT(file.notes(), IsEmpty());
   std::vector<float> b(2), h(5);
   file.read("b", DType::float32, {2}, reinterpret_cast<std::byte*>(b.data()));
   file.read("h", DType::float32, {5}, reinterpret_cast<std::byte*>(h.data()));
   EXPECT_THAT(b, ElementsAre(1.0F, -3.5F));
   EXPECT_THAT(h, ElementsAre(1.0F, -2.0F, 0x1p-24F, 65504.0F, -std::numeric_limits<float>::infinity()));
-  EXPECT_EQ(file.widened(), "BF16 and F16 weights are taken as float32");
+  EXPECT_THAT(file.notes(), ElementsAre("BF16 and F16 weights are taken as float32"));
 }
 
 TEST(Safetensors, ReplacesTheEarlierFileAtOnce) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -79,7 +80,11 @@ class Run final : public Command {
     const RunChoice choice = read_run_options(typed, machine_);
     std::vector<NamedFile> written;
     if (plan_out_) written.emplace_back("--plan-out", *plan_out_);
-    if (onnx_out_) written.emplace_back("--onnx-out", *onnx_out_);
+    if (onnx_out_) {
+      if (std::filesystem::path(*onnx_out_).extension() == ".safetensors")
+        throw InputError("--onnx-out", "is an ONNX file; --checkpoint writes safetensors");
+      written.emplace_back("--onnx-out", *onnx_out_);
+    }
     std::vector<NamedFile> read;
     if (plan_) read.emplace_back("the plan", *plan_);
     const InputOptions& input = problem_.input;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/shared/answer_line.h"
+#include "apps/shared/option_names.h"
 #include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
 #include "poet/cost/tabulate.h"
@@ -14,22 +15,19 @@
 #include "poet/graph/precision.h"
 #include "poet/report/expected.h"
 #include "poet/report/table.h"
-#include "poet/runtime/training/hyperparameters.h"
 #include "poet/runtime/training/kind_times.h"
+#include "poet/runtime/training/notes.h"
 
 namespace poet::cli {
 namespace {
 
 constexpr std::size_t kShownKinds = 12;  // of operators; the rest is one line
 
-/// Without a sign, which says nothing.
-std::string not_finite_loss(float loss) { return std::isnan(loss) ? "nan" : fmt::format("{}", loss); }
-
 std::string losses_text(const std::vector<float>& losses) {
   if (losses.empty()) return "no step was run";
-  if (!std::isfinite(losses.front())) return not_finite_loss(losses.front());
+  if (!std::isfinite(losses.front())) return runtime::not_finite_text(losses.front());
   if (!std::isfinite(losses.back()))
-    return fmt::format("{:.4g}, then {}", losses.front(), not_finite_loss(losses.back()));
+    return fmt::format("{:.4g}, then {}", losses.front(), runtime::not_finite_text(losses.back()));
   // The mean of a tenth of the steps at either end says more than two noisy steps.
   const std::size_t window = std::max<std::size_t>(1, losses.size() / 10);
   const auto mean = [window](auto begin) {
@@ -156,27 +154,6 @@ std::string validation_text(const Session& session) {
                             format_seconds(found.back().took, 3));
 }
 
-/// At the last step. Before the first update the learning rate has done nothing yet.
-std::string not_finite_text(const Session& session) {
-  const Graph& graph = session.file.instance.graph;
-  const std::int64_t step = session.state.step;
-  constexpr const char* kSmaller = "; try a smaller --learning-rate";
-  if (session.result.losses.empty() || std::isfinite(session.result.losses.back()))
-    return fmt::format("after step {} a parameter is not finite", format_count(step)) + kSmaller;
-  const std::string text = fmt::format("at step {} the loss is {}", format_count(step),
-                                       not_finite_loss(session.result.losses.back()));
-  if (!session.result.cause.empty()) return text + ": " + session.result.cause;
-  const bool of_probabilities =
-      std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == "bce_loss"; });
-  const bool before_any_update = step <= runtime::steps_per_update(graph);
-  if (of_probabilities && before_any_update)
-    return text + ": --loss bce takes probabilities, from 0 to 1; of other numbers there is bce-with-logits";
-  if (before_any_update)
-    return text +
-           ", before any update, although data and weights are finite: check the network and their scale";
-  return text + kSmaller;
-}
-
 std::string end_text(const Session& session) {
   switch (session.result.end) {
     case runtime::TrainEnd::done:
@@ -191,7 +168,8 @@ std::string end_text(const Session& session) {
       return fmt::format("after step {}: no validation since step {} was better",
                          format_count(session.state.step), format_count(session.state.best_step));
     case runtime::TrainEnd::not_finite:
-      return not_finite_text(session);
+      return with_option_names(
+          runtime::not_finite_note(session.file.instance.graph, session.state, session.result.cause));
   }
   return "";
 }

@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "apps/shared/interrupt.h"
+#include "apps/shared/option_names.h"
 #include "apps/shared/training/event_file.h"
 #include "apps/shared/training/loss_file.h"
-#include "apps/shared/training/notes.h"
 #include "apps/shared/training/plan_choice.h"
 #include "apps/shared/training/progress.h"
 #include "poet/base/error.h"
+#include "poet/runtime/training/notes.h"
 
 namespace poet::cli {
 namespace {
@@ -70,6 +71,23 @@ void keep_losses(const runtime::Trainer& trainer, const RunChoice& training, Ses
     write_losses(session, *training.loss_out);
   } catch (const std::exception&) {  // what came first is what is told
   }
+}
+
+std::vector<std::string> notes_of(const Session& session, const RunChoice& training) {
+  std::vector<std::string> notes =
+      runtime::notes_of(session.file.instance.graph, {.kernels = training.trainer.kernels,
+                                                      .notices = session.setup.notices,
+                                                      .first_step = session.result.first_step,
+                                                      .state = session.state,
+                                                      .validate_every = training.validate_every,
+                                                      .best = training.best,
+                                                      .best_saved = session.result.best_saved,
+                                                      .validations = session.result.validations,
+                                                      .saves = training.checkpoint.has_value(),
+                                                      .saved = session.result.saved,
+                                                      .resumable = session.resumable});
+  for (std::string& note : notes) note = with_option_names(std::move(note));
+  return notes;
 }
 
 }  // namespace

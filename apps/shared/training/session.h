@@ -28,7 +28,7 @@ struct Session {
   runtime::RunState state;                 // after the last step
   std::filesystem::path storage;           // as named, or what is resumed
   bool resumable = false;                  // the page file is kept for --resume
-  std::vector<std::string> notes;          // notes.h
+  std::vector<std::string> notes;          // runtime/training/notes.h, with option names
   std::exception_ptr unfinished;           // what `finish` threw, after training succeeded
 };
 

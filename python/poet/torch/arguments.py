@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional, Union
 
 import torch
 
+from .._arguments import names_mistakes
 from ..errors import InputError
 from ..solve import with_plan
 from .compiling import Settings
@@ -21,6 +22,7 @@ Path = Union[str, "os.PathLike[str]"]
 Loss = Callable[[Any, Any], torch.Tensor]
 
 
+@names_mistakes
 def compile_step(
     module: torch.nn.Module,
     loss_fn: Optional[Loss],

@@ -150,7 +150,10 @@ def _solved(graph: Graph, limits: Mapping[str, Any]) -> Result:
     """Solves within the limits of compile_step(). Raises InputError with a suggestion if there is no plan."""
     result: Result = solve(graph=graph, addresses=False, **limits)
     if result.plan is None:
-        suggestion = "" if result.least_ram is None else f"; a plan is known with ram_budget={result.least_ram}"
-        late = "" if result.least_deadline is None else f"; with deadline={result.least_deadline:.6g}"
-        raise InputError("ram_budget", f"{result.reason}{suggestion}{late}")
+        known = [] if result.least_ram is None else [f"ram_budget={result.least_ram}"]
+        if result.least_deadline is not None:
+            known.append(f"deadline={result.least_deadline:.6g}")
+        suggestion = f"; a plan is known with {', or with '.join(known)}" if known else ""
+        is_late = result.least_ram is None and limits["deadline"] is not None
+        raise InputError("deadline" if is_late else "ram_budget", result.reason + suggestion)
     return result

@@ -171,7 +171,7 @@ class Step:
                 continue
             plain = plain_key(leaf)
             if plain is None:
-                raise InputError("batch", f"has a {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
+                raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
             given.append(plain)
         states = [attributes_of(each, self._results) for each in self._watched]
         tensors = [

@@ -60,7 +60,7 @@ ConvertedWeights onnx_to_safetensors(const std::string& from, const std::string&
     add(done, value);
   }
   if (tensors.empty()) throw InputError(from, "holds no weights");
-  runtime::write_safetensors(to, tensors, {});
+  runtime::write_safetensors(to, tensors, {{runtime::kWeightsFormatKey, runtime::kWeightsFormat}});
   return done;
 }
 
@@ -79,7 +79,7 @@ class Replacement {
       }
     }
     const std::int64_t left = static_cast<std::int64_t>(file_.names().size()) - done_.tensors;
-    if (const std::string widened = file_.widened(); !widened.empty()) done_.notices.push_back(widened);
+    for (std::string& note : file_.notes()) done_.notices.push_back(std::move(note));
     if (left > 0)
       done_.notices.push_back(
           fmt::format("{} of the file's tensors {} none of the network's", left, left == 1 ? "is" : "are"));

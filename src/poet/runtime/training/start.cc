@@ -1,6 +1,9 @@
 #include "poet/runtime/training/start.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "poet/base/error.h"
 #include "poet/graph/parts.h"
@@ -10,6 +13,19 @@
 #include "poet/runtime/weights/safetensors_weights.h"
 
 namespace poet::runtime {
+namespace {
+
+/// Returns the first names, and the number of the others.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 4;
+  const std::size_t shown = std::min(names.size(), kShown);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+}  // namespace
 
 ChosenData choose_data(const Graph& graph, const TrainerOptions& options, std::uint64_t seed) {
   ChosenData chosen;
@@ -39,9 +55,10 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
   }
   const FiniteValues finite(graph);
   const SafetensorsWeights file(graph, options.weights_file);
-  if (const std::string widened = file.widened(); !widened.empty()) notices.push_back(widened);
+  for (std::string& note : file.notes()) notices.push_back(std::move(note));
   const InitialWeights seeds(graph);
-  std::int64_t of_file = 0, given = 0, seeded = 0;  // parameters
+  std::int64_t of_file = 0, given = 0;  // parameters
+  std::vector<std::string> seeded;      // their names
   for (const ValueId v : persistent_values(graph)) {
     persistent.set(v, [&](std::byte* to) {
       const bool counts =
@@ -56,14 +73,20 @@ std::int64_t start_weights(const Graph& graph, PersistentValues& persistent, con
         return finite.check(v, to, options.weights_origin);
       }
       seeds.write(v, state.seed, to);
-      seeded += counts ? 1 : 0;
+      if (counts) seeded.push_back(tensor_name(at_home(graph.values[v])));
     });
   }
-  if (options.weights_file && options.weights_origin && given + seeded > 0)
-    notices.push_back(fmt::format("parameters: {} of {}, {} of {}, {} seeded", of_file,
+  const auto count = std::ssize(seeded);
+  if (options.weights_file && options.weights_origin && given + count > 0)
+    notices.push_back(fmt::format("parameters: {} of {}, {} of {}, {} seeded{}", of_file,
                                   options.weights_file->string(), given, options.weights_origin->string(),
-                                  seeded));
-  return seeded;
+                                  count, seeded.empty() ? "" : " (" + some_of(seeded) + ")"));
+  else if (const auto& source = options.weights_file ? options.weights_file : options.weights_origin;
+           source && count > 0)
+    notices.push_back(
+        fmt::format("{} of {} parameters are not in {} and begin with values by the seed {}: {}", count,
+                    of_file + given + count, source->string(), state.seed, some_of(seeded)));
+  return count;
 }
 
 }  // namespace poet::runtime

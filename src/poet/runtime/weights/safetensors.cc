@@ -84,6 +84,11 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& file) : file_(file
   SafetensorsHeader header = parse_safetensors_header(text, size - data_begin, file_);
   tensors_ = std::move(header.tensors);
   metadata_ = std::move(header.metadata);
+  if (const auto format = metadata_.find(kWeightsFormatKey);
+      format != metadata_.end() && format->second != kWeightsFormat)
+    throw InputError(file_,
+                     fmt::format("its metadata have \"{}\": {}, and this version reads {}", kWeightsFormatKey,
+                                 quoted_name(format->second), quoted_name(kWeightsFormat)));
   for (auto& [name, place] : tensors_) {
     place.begin += data_begin;
     place.end += data_begin;
@@ -124,6 +129,9 @@ void SafetensorsFile::check(const Value& value) const {
                                                                without_single_axes(tensor_shape(value));
   const bool is_of_tensor = is_transposed ? is_as_in_memory() : has_tensor_shape;
   check(tensor_name(value), value.dtype, is_of_tensor ? tensor_shape(value) : shape_in_file(value));
+  const Shape& shape = tensor_shape(value);
+  if (is_transposed && metadata_.empty() && shape.size() == 2 && shape[0] == shape[1] && shape[0] > 1)
+    ambiguous_.insert(tensor_name(value));
 }
 
 void SafetensorsFile::read(const Value& value, std::byte* to) const {
@@ -152,9 +160,27 @@ bool SafetensorsFile::is_as_in_memory() const {
   return format != metadata_.end() && format->second == kCheckpointInMemory;
 }
 
-std::string SafetensorsFile::widened() const {
+std::vector<std::string> SafetensorsFile::notes() const {
+  std::vector<std::string> notes;
+  for (std::string note : {widened_note(), orientation_note()})
+    if (!note.empty()) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::string SafetensorsFile::widened_note() const {
   if (widened_.empty()) return "";
   return fmt::format("{} weights are taken as float32", fmt::join(widened_, " and "));
+}
+
+std::string SafetensorsFile::orientation_note() const {
+  if (ambiguous_.empty()) return "";
+  const std::size_t others = ambiguous_.size() - 1;
+  return fmt::format(
+      "{} has no \"{}\" in its metadata: square matrices ({}{}) are read as the ONNX file has them, and if "
+      "an older "
+      "poet weights wrote the file, they are transposed: write it again",
+      file_, kWeightsFormatKey, quoted_name(*ambiguous_.begin()),
+      others > 0 ? fmt::format(" and {} more", others) : "");
 }
 
 void SafetensorsFile::read_elements(const std::string& name, const SafetensorsPlace& place,

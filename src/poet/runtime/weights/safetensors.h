@@ -21,6 +21,11 @@ namespace poet::runtime {
 inline constexpr const char* kCheckpointInMemory = "poet checkpoint 1";
 inline constexpr const char* kCheckpointAsInFile = "poet checkpoint 2";
 
+/// The key and value of the metadata of weights that are not a checkpoint: matrices are as the ONNX file has
+/// them. Files without it may be of an older version, which wrote them as they are in memory.
+inline constexpr const char* kWeightsFormatKey = "poet.format";
+inline constexpr const char* kWeightsFormat = "2";
+
 /// A tensor in a file.
 struct SafetensorsPlace {
   std::string type;  // in the format's words: "F32", "BF16"
@@ -57,7 +62,8 @@ void write_safetensors(const std::filesystem::path& file, const std::vector<Tens
 /// fill the data without gap or overlap, names are unique, the header has at most 100,000,000 bytes of UTF-8.
 class SafetensorsFile {
  public:
-  /// Throws InputError naming the file and the violated rule of the format.
+  /// Throws InputError naming the file and the violated rule of the format, and for weights of a format that
+  /// this version does not know.
   explicit SafetensorsFile(const std::filesystem::path& file);
 
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const { return metadata_; }
@@ -69,8 +75,9 @@ class SafetensorsFile {
   /// shape.
   const SafetensorsPlace& check(const std::string& name, DType dtype, const Shape& shape) const;
 
-  /// "F16 weights are taken as float32" where check() has found some, else empty.
-  [[nodiscard]] std::string widened() const;
+  /// Returns notes on what check() has found, one line each: narrow types that are widened to float32, and
+  /// square matrices of a file that does not say which way round it has them.
+  [[nodiscard]] std::vector<std::string> notes() const;
 
   /// Reads such a tensor into `to`, every number as it is. Throws InputError as check(), and where it cannot
   /// be read.
@@ -87,6 +94,8 @@ class SafetensorsFile {
 
  private:
   [[nodiscard]] std::string described(const std::string& name) const;
+  [[nodiscard]] std::string widened_note() const;
+  [[nodiscard]] std::string orientation_note() const;
   void read_elements(const std::string& name, const SafetensorsPlace& place, std::int64_t first,
                      std::int64_t count, std::byte* to) const;
 
@@ -95,6 +104,8 @@ class SafetensorsFile {
   std::map<std::string, SafetensorsPlace> tensors_;
   std::map<std::string, std::string> metadata_;
   mutable std::set<std::string> widened_;  // types
+  mutable std::set<std::string>
+      ambiguous_;  // tensors: matrices whose orientation neither shape nor format tells
 };
 
 }  // namespace poet::runtime

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poet/graph/graph.h"
 #include "poet/runtime/weights/safetensors.h"
@@ -19,8 +20,10 @@ class SafetensorsWeights {
 
   [[nodiscard]] bool has(ValueId v) const { return file_ && file_->has(tensor_name(graph_.values[v])); }
 
-  /// As SafetensorsFile::widened().
-  [[nodiscard]] std::string widened() const { return file_ ? file_->widened() : std::string(); }
+  /// Returns those of SafetensorsFile.
+  [[nodiscard]] std::vector<std::string> notes() const {
+    return file_ ? file_->notes() : std::vector<std::string>();
+  }
 
   /// Whether the file has the value; `to` has its contents then. Throws as SafetensorsFile::read().
   [[nodiscard]] bool read(ValueId v, std::byte* to) const;
