@@ -56,7 +56,9 @@ class Trainer:
                plan came from it; False: no file. input_shapes, loss_output: import options, as for solve()
     strict     True: InputError if `weights` has a name that the network does not have (except num_batches_tracked and optimiser
                state) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and missing parameters are
-               initialised as in PyTorch, by `seed`
+               initialised as in PyTorch, by `seed`; `notices` name them
+    seed       of initial weights, data order and dropout, from 0 to 2**64 - 1; None: that of `resume`, or 0
+    samples    number of synthetic samples, 1024
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
     kernels    "fast" (oneDNN), "lean" or "reference"; threads: number of compute threads
@@ -205,7 +207,8 @@ class Trainer:
     @property
     def notices(self) -> list[str]:
         """Notes on how the run began, as in `notices` of `poet run --json`: what differs from the checkpoint it resumes, weights that were
-        widened, and last bits that depend on how operators are split."""
+        widened, parameters that `weights` lacks, square matrices whose orientation a file of weights does not tell, and last bits that
+        depend on how operators are split."""
         return list(self._notices)
 
     @property
@@ -276,9 +279,10 @@ def train(
 ) -> Trained:
     """Trains by a plan: a Trainer, whose arguments these are from `weights` on, for `steps` steps.
 
-    `on_step` is called after each step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are
-    written at the end. A loss that is not finite ends training with a warning; states with values that are not finite are never
-    written. Raises as Trainer; Ctrl-C raises KeyboardInterrupt after the current step.
+    A step takes one batch of the plan's batch size: an epoch of n samples has n // batch_size steps. `on_step` is called after each
+    step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are written at the end. A loss that is
+    not finite ends training with a warning; states with values that are not finite are never written. Raises as Trainer; Ctrl-C raises
+    KeyboardInterrupt after the current step.
 
     With `validation` data, the network is validated (Trainer.validate) every `validate_every` steps, by default after the last;
     `on_validation` is called as `on_step`. Whenever the loss is the lowest so far, a checkpoint replaces the file `best`. Training ends

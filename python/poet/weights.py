@@ -21,8 +21,9 @@ def convert_weights(file: Path, out: Path, *, onnx: Optional[Path] = None, model
     """Converts weights as `poet weights` does: of an ONNX file into the safetensors file `out`, or of a safetensors file (a checkpoint
     is one) into the ONNX file `out`.
 
-    The network of safetensors is `onnx`, a file all of which but its weights stays as it is, or the built-in `model`. Returns `file`,
-    `tensors`, `bytes` and `notices`, as `poet weights --json`. Raises InputError; `out` is replaced as a whole or not at all.
+    The network of safetensors is `onnx`, a file all of which but its weights stays as it is, or the built-in `model`. An ONNX
+    file is one called .onnx, and `out` ends in .onnx or .safetensors. Returns `file`, `tensors`, `bytes` and `notices`, as
+    `poet weights --json`. Raises InputError; `out` is replaced as a whole or not at all.
     """
     return _core.convert_weights(
         file=file_argument("file", file), out=file_argument("out", out), onnx=optional_file("onnx", onnx), model=model

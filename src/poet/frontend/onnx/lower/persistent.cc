@@ -159,7 +159,8 @@ ValueId linear_weight(Lowering& net, const Node& node, std::size_t i, bool read_
   if (!read_as_out_in) std::swap(stored[0], stored[1]);
   const bool transposed = read_as_out_in == w.transposed;
   if (transposed)
-    net.notices.add("weights of linear layers that the file stores as (in, out) are stored as (out, in)");
+    net.notices.add(
+        "weights of linear layers that the file stores as (in, out) are stored as (out, in) in RAM");
   return stored_value(net, node, w, stored, Persistence::parameter, transposed);
 }
 
