@@ -131,6 +131,18 @@ TEST(Pose, MayPageAFewParametersInsteadOfFineParts) {
   EXPECT_FALSE(pose(network, {"a72", std::nullopt}, policy).workload.part);
 }
 
+// In 198 KB parts of 8 KiB fit easily beside linear's parameters. In finer ones a step takes 3% less energy.
+TEST(Pose, PartsThatFitEasilyMayBeTooCoarse) {
+  const NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, {}, {}, {}};
+  Policy policy;
+  policy.persistent = PersistentPolicy::automatic;
+  policy.split = {true, {}, quick_energy};
+  policy.ram.bytes = Bytes(198'000);
+  const auto part = pose(network, {"m4", std::nullopt}, policy).workload.part;
+  ASSERT_TRUE(part);
+  EXPECT_LE(*part, Bytes(4'096));
+}
+
 // In 100 KiB parts of 16 KiB, 921 ops, are better than those of 32 KiB, which fit.
 TEST(Pose, ComparesNoMoreOpsThanThereIsTimeFor) {
   const NetworkSpec network{BuiltInNetwork{"resnet14_cifar", std::nullopt}, {}, {}, {}};

@@ -38,10 +38,15 @@ std::string ended_by(const Solved& solved) {
   return by_itself ? "; the search ended by itself" : "; a longer --time-limit may find it";
 }
 
+// With the size of the parts, as graphs in other parts may have better plans.
+std::string status(const Solved& solved) {
+  return to_string(solved.result.certificate.status) + in_parts(solved.workload);
+}
+
 // A bound on every order of ops says little: what is proven of this one says more.
 std::string status_of_order(const Solved& solved, const Certificate& of_order) {
   const std::string order = solved.result.order.empty() ? "the network's order of ops" : "this order of ops";
-  const std::string text = to_string(solved.result.certificate.status);
+  const std::string text = status(solved);
   if (of_order.gap <= 0) return fmt::format("{}: in {} no plan needs less energy; another may", text, order);
   return fmt::format("{}: in {} a better plan could save at most {}, in another one more", text, order,
                      saving(of_order.gap, of_order.energy - of_order.bounds.every_plan, of_order.energy)) +
@@ -55,7 +60,7 @@ std::string proof_text(const Solved& solved) {
   if (certificate.status == Status::feasible && solved.result.of_this_order)
     return status_of_order(solved, *solved.result.of_this_order);
   const Joules missing = certificate.energy - certificate.bounds.every_plan;
-  std::string text = to_string(certificate.status);
+  const std::string text = status(solved);
   if (certificate.status == Status::optimal) {
     return text + (certificate.gap <= 0
                        ? ": no plan needs less energy"

@@ -13,7 +13,6 @@
 namespace poet {
 namespace {
 
-constexpr Bytes kLeastPart{64};
 constexpr Bytes kLeastToSaySo{512};  // where no parts fit
 constexpr int kPatience = 2;         // part sizes
 

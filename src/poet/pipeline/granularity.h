@@ -14,6 +14,9 @@ namespace poet {
 /// Plans of larger graphs take minutes to find.
 inline constexpr double kManyOps = 200'000;
 
+/// Finer ones are not tried.
+inline constexpr Bytes kLeastPart{64};
+
 /// A rough estimate of a step.
 struct Estimate {
   bool breaks_limits = false;  // no plan within the limits on time and bytes written is known

@@ -27,29 +27,28 @@ struct Wanted {
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
 constexpr double kFew = 2'000;     // several are
 
-/// Returns whether the estimate is better by enough to justify more ops in the search.
-bool is_much_better(const Choice& finer, const Choice& coarser) {
-  constexpr double kWorthwhile = 0.98;
-  if (!is_better(finer, coarser) || !coarser.estimate || !finer.estimate) return is_better(finer, coarser);
-  return finer.estimate->breaks_limits != coarser.estimate->breaks_limits ||
-         finer.estimate->energy < kWorthwhile * coarser.estimate->energy;
-}
+/// How Granularity estimates the energy of a choice.
+using Estimator = void (Granularity::*)(Choice&) const;
 
-/// Parts that just fit may be too coarse for energy: finer parts leave more RAM for resident values. A graph
-/// that is not split needs the same energy in all RAM that holds its ops easily.
-Choice with_more_resident(Choice coarse, const Graph& training, const Granularity& paging, double most_ops) {
+/// Parts that just fit may be too coarse for energy: finer parts leave more RAM for other values. Leaves
+/// large graphs as they are, and those that are not split: the fast kernels sum in other orders over parts.
+Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& wanted,
+                        const Granularity& granularity, Estimator estimate) {
   constexpr int kNoBetter = 2;  // sizes of parts
-  paging.estimate_most_resident(coarse);
-  std::optional<Bytes> part = coarse.parts.part;
+  const double few = std::min(kFew, wanted.splitting.compared_ops);
+  const bool large = static_cast<double>(coarse.instance.graph.ops.size()) > few;
+  if (!wanted.splitting.energy || !coarse.parts.part || large) return coarse;
+  (granularity.*estimate)(coarse);
+  Bytes part = *coarse.parts.part;
   Choice best = std::move(coarse);
-  for (int no_better = 0; part && *part > Bytes(64) && no_better < kNoBetter; ++no_better) {
-    part = Bytes(part->value() / 2);
-    if (ops_in_parts(training, *part) > most_ops) break;
-    Choice finer = paging.of(part);
-    paging.estimate_most_resident(finer);
-    if (!is_much_better(finer, best)) continue;
-    best = std::move(finer);
-    no_better = -1;
+  for (int no_better = 0; part > kLeastPart && no_better < kNoBetter;) {
+    part = Bytes(part.value() / 2);
+    if (ops_in_parts(training, part) > few) break;
+    Choice finer = granularity.of(part);
+    (granularity.*estimate)(finer);
+    const bool better = is_better(finer, best);
+    no_better = better ? 0 : no_better + 1;
+    if (better) best = std::move(finer);
   }
   return best;
 }
@@ -62,17 +61,16 @@ Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   Choice paged = paging.choose();
   if (!splitting.energy || paged.floor > limits.ram_budget) return paged;
   const auto ops = static_cast<double>(paged.instance.graph.ops.size());
-  const double few = std::min(kFew, splitting.compared_ops);
-  const bool refines = paged.parts.part && ops <= few;
-  if (refines) paged = with_more_resident(std::move(paged), training, paging, few);
+  paged = with_finer_parts(std::move(paged), training, wanted, paging, &Granularity::estimate_most_resident);
   if (ops > splitting.compared_ops) return paged;
   const Granularity keeping(training, splitting, limits, PersistentPolicy::resident, device,
                             std::min(kFewer, splitting.compared_ops));
   if (keeping.whole().instance.costs.persistent > limits.ram_budget) return paged;
-  Choice kept = keeping.choose();
+  Choice kept = with_finer_parts(keeping.choose(), training, wanted, keeping, &Granularity::estimate);
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
-  if (!refines && kept.estimate) paging.estimate_some_resident(paged);
+  const bool refined = paged.parts.part && ops <= std::min(kFew, splitting.compared_ops);
+  if (!refined && kept.estimate) paging.estimate_some_resident(paged);
   return kept.estimate && is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }
 
@@ -82,7 +80,7 @@ Choice chosen(const Graph& training, const Wanted& wanted) {
   if (wanted.splitting.part) return granularity.of(wanted.splitting.part);
   if (!wanted.splitting.automatic) return granularity.whole();
   if (wanted.persistent == PersistentPolicy::automatic) return for_any_residence(training, wanted);
-  return granularity.choose();
+  return with_finer_parts(granularity.choose(), training, wanted, granularity, &Granularity::estimate);
 }
 
 /// Tables whose rows cost less to transfer than the whole does; none where the storage does not hold them.
