@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -61,6 +62,43 @@ TEST(SolverFile, WritesTheModelAndTakesTheAnswer) {
       run(fmt::format("--solver file --max-bytes-written 70MB --mps {} --solution {}", mps, empty));
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_NE(other.err.find("is the model of another problem"), std::string::npos) << other.err;
+}
+
+TEST(SolverFile, SaysWhyNoModelWasWrittenOrNoAnswerRead) {
+  const test::TemporaryFolder folder;
+  const std::string mps = folder.file("m.mps");
+  const auto next_step = [&](const std::string& options) {
+    return test::poet(
+               "solve --model transformer --platform jetsontx2 --ram-budget 72MB --runtime-budget 1.3 "
+               "--quiet --json --solver file --mps " +
+               mps + options)
+        .json()
+        .value("next_step", "");
+  };
+  EXPECT_EQ(next_step(" --time-limit 0.000001"),
+            "no model was written before the time limit: run again with a longer --time-limit");
+  EXPECT_EQ(next_step(" --gap 1"), "no model was written: nothing is left to solve");
+  EXPECT_FALSE(std::filesystem::exists(mps));
+
+  ASSERT_NE(next_step(" --gap 0.0001").find("minimise"), std::string::npos);
+  const std::string answer = folder.write("m.sol", "Optimal - objective value 0\n");
+  EXPECT_EQ(next_step(" --time-limit 0.000001 --solution " + answer),
+            answer + " was not read before the time limit: run again with a longer --time-limit");
+  EXPECT_EQ(next_step(" --gap 1 --solution " + answer), answer + " was not read: nothing is left to solve");
+}
+
+// The relaxation may take longer than everything before it.
+TEST(SolverFile, WritesTheModelBeforeItSolvesTheRootRelaxation) {
+  const test::TemporaryFolder folder;
+  const std::string progress = folder.file("progress");
+  const ProgramRun wrote =
+      run(fmt::format("--solver file --mps {} --progress-out {}", folder.file("m.mps"), progress));
+  ASSERT_EQ(wrote.exit_code, 0) << wrote.err;
+  const std::string phases = first_lines(progress, 1000);
+  const std::size_t written = phases.find("external solver");
+  ASSERT_NE(written, std::string::npos) << phases;
+  EXPECT_NE(phases.find("root relaxation", written), std::string::npos) << phases;
+  EXPECT_EQ(phases.find("root relaxation"), phases.find("root relaxation", written)) << phases;
 }
 
 TEST(SolverFile, RefusesADamagedModel) {

@@ -198,12 +198,11 @@ void run(Search& search) {
     search.enter("local search");
     local_search(search, {.evaluations = evaluations_of_local_search(p) / 4});
   }
-  if (search.options().solver == Solver::file) {
-    solve_by_file(search);
-  } else {
-    if (!is_large(p)) bound_by_gaps(search);
+  if (!is_large(p)) bound_by_gaps(search);
+  if (search.options().solver != Solver::file)
     improve(search, heuristics);
-  }
+  else if (!search.done())
+    solve_by_file(search);
 }
 
 }  // namespace
@@ -225,6 +224,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
+  if (options.solver == Solver::file) say_what_was_skipped(search, infeasible);
   if (search.best_joules() == kInfinity && options.explain)  // this may find one
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
       Heuristics heuristics(other);

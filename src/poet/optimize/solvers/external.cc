@@ -159,6 +159,13 @@ void read_the_answer(Search& search, Writing& writing) {
   }
 }
 
+// Raises the bound if the model with all decisions is small enough. Does nothing with `columns` that are few.
+void bound_by_root(Search& search, const Columns& columns, bool all_columns, double seconds) {
+  if (!all_columns || search.done()) return;
+  search.enter("root relaxation");
+  (void)solve_root(search, columns, seconds);
+}
+
 }  // namespace
 
 ColumnNames meaningful_names(const Problem& problem, const TightModel& tight) {
@@ -211,22 +218,19 @@ void solve_by_file(Search& search) {
   if (files.mps.empty() && files.command.empty())
     throw InputError(Field{"solver"}, "file needs `file.mps` or `file.command`");
   search.used_solver = true;
-  Columns columns;
-  if (estimated_full_columns(p, p.semantics == Semantics::published) <= kMostFullColumns) {
-    columns = full_columns(p);
-    search.enter("root relaxation");
-    (void)solve_root(search, columns);
-    if (search.done()) return;  // the incumbent is good enough
-  } else {
-    columns = just_in_time_columns(p, 2, 1);
-  }
-  search.enter("external solver");
+  const bool all_columns = estimated_full_columns(p, p.semantics == Semantics::published) <= kMostFullColumns;
+  const Columns columns = all_columns ? full_columns(p) : just_in_time_columns(p, 2, 1);
   Writing writing(search, columns);
   ExternalModel external;
   if (p.waiting_costs()) external.timing = rows::TransferTiming::conservative;
   if (!files.command.empty()) {
+    bound_by_root(search, columns, all_columns, search.remaining() / 2);
+    search.enter("external solver");
     run_the_command(search, writing, external);
-  } else if (!files.solution.empty()) {
+    return;
+  }
+  search.enter("external solver");
+  if (!files.solution.empty()) {
     read_the_answer(search, writing);
   } else {
     writing.write(external);
@@ -235,6 +239,21 @@ void solve_by_file(Search& search) {
         "with `file.solution`",
         files.mps);
   }
+  bound_by_root(search, columns, all_columns, kInfinity);
+  if (search.staged_proven() && !search.next_step.empty())
+    search.next_step =
+        fmt::format("none: the schedule is proven within the gap; {} need not be solved", files.mps);
+}
+
+void say_what_was_skipped(Search& search, bool infeasible) {
+  const FileSolver& files = search.options().file;
+  if (!search.next_step.empty() || search.used_solver || !files.command.empty()) return;
+  const std::string skipped =
+      files.solution.empty() ? "no model was written" : fmt::format("{} was not read", files.solution);
+  if (infeasible || search.staged_proven() || search.impossible())
+    search.next_step = skipped + ": nothing is left to solve";
+  else if (search.remaining() <= 0 && !search.stop().cancelled())
+    search.next_step = skipped + " before the time limit: run again with a longer `time_limit_seconds`";
 }
 
 }  // namespace poet

@@ -19,16 +19,22 @@ struct ExternalModel {
   std::string fingerprint;  // of the model; empty before it is built
 };
 
-/// Raises the bound by the root relaxation (Clp). Then, depending on search.options().file:
+/// Depending on search.options().file:
 /// - command: writes the model, runs the command, offers its decisions, adds exact RAM rows where the replay
 ///   overflows, and runs it again until nothing overflows or time is up;
 /// - mps alone: writes the model;
 /// - mps and solution: reads the answer to the model in mps, offers its decisions, and where the replay
 ///   overflows writes mps anew with exact rows for those stages.
-/// Sets search.next_step for the user. Takes only decisions from the answer, which are completed and replayed
-/// like any others, so the solver is not trusted. Bounds in a file are ignored, as they cannot be checked.
-/// Throws InputError for files that do not answer this problem.
+/// Raises the bound by the root relaxation (Clp): before a command, in at most half of the time that remains,
+/// as the relaxation may take long; after the model is written or the answer is read, in the rest of the
+/// time. Sets search.next_step for the user. Takes only decisions from the answer, which are completed and
+/// replayed like any others, so the solver is not trusted. Bounds in a file are ignored, as they cannot be
+/// checked. Throws InputError for files that do not answer this problem.
 void solve_by_file(Search& search);
+
+/// Sets search.next_step after a search that ended before solve_by_file: says why no model was written or no
+/// answer was read. `infeasible`: there is no plan. Does nothing if the user has cancelled.
+void say_what_was_skipped(Search& search, bool infeasible);
 
 /// Returns names R_<stage>_<op>, S_<first stage>_<value>, D_..., In_<stage>_<value>, Out_..., Stored_<value>,
 /// and x<number> for other columns. Stages, ops and values by their index in the instance.
