@@ -141,6 +141,18 @@ TEST(SolverFile, RunsACommand) {
   ASSERT_EQ(kept.exit_code, 0) << kept.err;
   EXPECT_EQ(kept.json()["status"], "feasible");
   EXPECT_EQ(kept.json()["solver"], "MPS file, bound by " + cbc_version());
+  EXPECT_EQ(kept.json()["external_solver"], "run 2 times; its last answer has no solution");
+
+  std::vector<std::string> refuses = words;
+  refuses.emplace_back("echo 'Infeasible - objective value 0' > {solution} # {mps}");
+  EXPECT_EQ(test::run_command(refuses).json()["external_solver"],
+            "run 2 times; its last answer \"Infeasible - objective value 0\" has no solution");
+
+  std::vector<std::string> skipped = words;
+  skipped.emplace_back("exit 4 # {mps} {solution}");
+  skipped.insert(skipped.end(), {"--time-limit", "0.000001"});
+  EXPECT_EQ(test::run_command(skipped).json()["external_solver"],
+            "not run before the time limit: run again with a longer --time-limit");
 
   std::vector<std::string> fails = words;
   fails.emplace_back("exit 4 # {mps} {solution}");
@@ -157,6 +169,9 @@ TEST(SolverFile, RunsACommand) {
   const ProgramRun late = test::run_command(slow);
   EXPECT_EQ(late.exit_code, 0) << late.err;
   EXPECT_LT(late.json()["solve_seconds"].get<double>(), test::at_leisure(4));
+  EXPECT_NE(late.json()["external_solver"].get<std::string>().find("before the time limit"),
+            std::string::npos)
+      << late.out;
 }
 
 TEST(SolverFile, OptionsThatDoNotGoTogether) {

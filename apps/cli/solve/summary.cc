@@ -99,6 +99,8 @@ std::string summary_text(const Solved& solved) {
            answer_line("Solver", solver_text(solved));
   else
     out += no_answer_text(solved);
+  if (const std::string& external = solved.result.outcome.external_solver; !external.empty())
+    out += answer_line("Command", with_option_names(external));
   if (const std::string& next = solved.result.outcome.next_step; !next.empty())
     out += answer_line("Next", with_option_names(next));
   for (const std::string& note : notes(solved)) out += answer_line("Note", note);

@@ -57,6 +57,8 @@ struct Outcome {
   long nodes = 0;          // branch-and-bound nodes over all trees
   std::string solver;      // "none needed", "CBC 2.10.8"...
   std::string next_step;   // Solver::file: what to do with the files, or why they were not used; or empty
+  std::string
+      external_solver;  // Solver::file with a command: how often it was run, its last answer; or empty
 };
 
 }  // namespace poet

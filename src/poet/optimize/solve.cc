@@ -246,6 +246,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   outcome.timed_out = timed_out;
   outcome.nodes = search.nodes;
   outcome.next_step = search.next_step;
+  outcome.external_solver = search.external_solver;
   outcome.solver = search.used_solver       ? solver_version(options.solver)
                    : search.staged_proven() ? "none needed"
                                             : "not used";

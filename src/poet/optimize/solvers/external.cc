@@ -112,17 +112,36 @@ class Writing {
   const Columns& columns_;
 };
 
+// Returns how often the command was run and what its last answer was worth.
+std::string account_of(const Search& search, int runs, const SolutionFile& answer, Writing::Answer taken,
+                       bool improved) {
+  const std::string times = runs == 1 ? "run once" : fmt::format("run {} times", runs);
+  const std::string quoted = answer.claim.empty() ? "" : fmt::format(" \"{}\"", answer.claim);
+  if (answer.has_solution)
+    return fmt::format("{}; its last answer{} {}", times, quoted,
+                       improved                              ? "gave a better schedule"
+                       : taken == Writing::Answer::overflows ? "exceeds the RAM budget"
+                                                             : "gave no better schedule");
+  if (quoted.empty() && search.stop().cancelled()) return times + "; interrupted before it wrote a solution";
+  if (quoted.empty() && search.must_stop())
+    return times + "; no solution before the time limit: a longer `time_limit_seconds` may give one";
+  return fmt::format("{}; its last answer{} has no solution", times, quoted);
+}
+
 void run_the_command(Search& search, Writing& writing, ExternalModel external) {
   const auto keep_going = [&search] {
     search.report();
     return !search.must_stop();
   };
-  while (!search.done()) {
+  for (int runs = 1; !search.done(); ++runs) {
     const TightModel tight = writing.build(external);
     const SolutionFile answer =
         ask_command(tight.model, meaningful_names(search.problem(), tight), head_of(external),
                     search.options().file, search.remaining(), keep_going);
-    if (writing.take(tight, answer, external) != Writing::Answer::overflows) return;
+    const double before = search.best_joules();
+    const Writing::Answer taken = writing.take(tight, answer, external);
+    search.external_solver = account_of(search, runs, answer, taken, search.best_joules() < before);
+    if (taken != Writing::Answer::overflows) return;
   }
 }
 
@@ -247,13 +266,16 @@ void solve_by_file(Search& search) {
 
 void say_what_was_skipped(Search& search, bool infeasible) {
   const FileSolver& files = search.options().file;
-  if (!search.next_step.empty() || search.used_solver || !files.command.empty()) return;
-  const std::string skipped =
-      files.solution.empty() ? "no model was written" : fmt::format("{} was not read", files.solution);
+  const bool by_command = !files.command.empty();
+  if (by_command ? !search.external_solver.empty() : search.used_solver) return;
+  const std::string skipped = by_command               ? "not run"
+                              : files.solution.empty() ? "no model was written"
+                                                       : fmt::format("{} was not read", files.solution);
+  std::string& text = by_command ? search.external_solver : search.next_step;
   if (infeasible || search.staged_proven() || search.impossible())
-    search.next_step = skipped + ": nothing is left to solve";
+    text = skipped + ": nothing is left to solve";
   else if (search.remaining() <= 0 && !search.stop().cancelled())
-    search.next_step = skipped + " before the time limit: run again with a longer `time_limit_seconds`";
+    text = skipped + " before the time limit: run again with a longer `time_limit_seconds`";
 }
 
 }  // namespace poet

@@ -27,13 +27,15 @@ struct ExternalModel {
 ///   overflows writes mps anew with exact rows for those stages.
 /// Raises the bound by the root relaxation (Clp): before a command, in at most half of the time that remains,
 /// as the relaxation may take long; after the model is written or the answer is read, in the rest of the
-/// time. Sets search.next_step for the user. Takes only decisions from the answer, which are completed and
-/// replayed like any others, so the solver is not trusted. Bounds in a file are ignored, as they cannot be
-/// checked. Throws InputError for files that do not answer this problem.
+/// time. Sets search.next_step or, with a command, search.external_solver for the user. Takes only decisions
+/// from the answer, which are completed and replayed like any others, so the solver is not trusted. Bounds in
+/// a file are ignored, as they cannot be checked. Throws InputError for files that do not answer this
+/// problem.
 void solve_by_file(Search& search);
 
-/// Sets search.next_step after a search that ended before solve_by_file: says why no model was written or no
-/// answer was read. `infeasible`: there is no plan. Does nothing if the user has cancelled.
+/// Sets search.next_step or search.external_solver after a search that ended before the external solver's
+/// turn: says why no model was written, no answer was read, or no command was run. `infeasible`: there is no
+/// plan. Does nothing if the user has cancelled.
 void say_what_was_skipped(Search& search, bool infeasible);
 
 /// Returns names R_<stage>_<op>, S_<first stage>_<value>, D_..., In_<stage>_<value>, Out_..., Stored_<value>,
