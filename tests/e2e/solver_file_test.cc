@@ -174,6 +174,29 @@ TEST(SolverFile, RunsACommand) {
       << late.out;
 }
 
+// Before the search: with a gap that the first schedule meets, the files would never be read.
+TEST(SolverFile, RefusesMissingFilesAtOnce) {
+  const test::TemporaryFolder folder;
+  const std::string empty = folder.write("keep_all.sol", "Optimal - objective value 0\n");
+  const std::string mps =
+      folder.write("m.mps", "* poet timing: relaxed\n* poet exact stages:\n* poet model: 1\n");
+  const auto refused = [&](const std::string& model, const std::string& solution,
+                           const std::string& message) {
+    const ProgramRun result = test::poet(
+        fmt::format("solve --model transformer --platform jetsontx2 --ram-budget 72MB --gap 1 --quiet "
+                    "--solver file --mps {} --solution {}",
+                    model, solution));
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  };
+  const std::string none = folder.file("none");
+  refused(mps, none, "none: cannot be read; --solution names the file that the solver has written");
+  refused(mps, folder.file(""), "cannot be read; --solution names");
+  refused(none, empty, "none: cannot be read; --solution needs the model that was solved");
+  refused(empty, empty, "keep_all.sol: does not begin as a model that poet has written");
+  refused(folder.file("nowhere/m.mps"), empty, "--mps: no such folder");
+}
+
 TEST(SolverFile, OptionsThatDoNotGoTogether) {
   const auto refused = [](const std::string& options, const std::string& message) {
     const ProgramRun result = run(options);

@@ -213,6 +213,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
     throw InputError(Field{"formulation"},
                      "published is the paper's model of its own semantics; it needs `semantics` published");
   if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
+  if (options.solver == Solver::file) check_answer_files(options.file);
   const Problem problem = make_problem(request, options);
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);

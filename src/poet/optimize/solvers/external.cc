@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 
@@ -145,10 +146,24 @@ void run_the_command(Search& search, Writing& writing, ExternalModel external) {
   }
 }
 
+// Opening a folder succeeds, reading it fails.
+std::ifstream opened(const std::string& file, const std::string& rule) {
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file)) throw InputError(file, rule);
+  return in;
+}
+
+std::ifstream opened_model(const FileSolver& files) {
+  return opened(files.mps, "cannot be read; `file.solution` needs the model that was solved");
+}
+
+std::ifstream opened_solution(const FileSolver& files) {
+  return opened(files.solution, "cannot be read; `file.solution` names the file that the solver has written");
+}
+
 void read_the_answer(Search& search, Writing& writing) {
   const FileSolver& files = search.options().file;
-  std::ifstream head(files.mps);
-  if (!head) throw InputError(files.mps, "cannot be read; `file.solution` needs the model that was solved");
+  std::ifstream head = opened_model(files);
   ExternalModel external = read_head(head, files.mps);
   for (int stage : external.exact_stages)
     if (stage < 0 || stage >= search.problem().ops)
@@ -157,8 +172,7 @@ void read_the_answer(Search& search, Writing& writing) {
   const TightModel tight = writing.build(external);
   if (external.fingerprint != written)
     throw InputError(files.mps, "is the model of another problem, or of other options");
-  std::ifstream in(files.solution);
-  if (!in) throw InputError(files.solution, "cannot be read");
+  std::ifstream in = opened_solution(files);
   const SolutionFile answer = read_solution(in, meaningful_names(search.problem(), tight), files.solution);
   if (writing.take(tight, answer, external) == Writing::Answer::overflows) {
     writing.write(external);
@@ -262,6 +276,13 @@ void solve_by_file(Search& search) {
   if (search.staged_proven() && !search.next_step.empty())
     search.next_step =
         fmt::format("none: the schedule is proven within the gap; {} need not be solved", files.mps);
+}
+
+void check_answer_files(const FileSolver& files) {
+  if (files.solution.empty()) return;
+  std::ifstream head = opened_model(files);
+  (void)read_head(head, files.mps);
+  (void)opened_solution(files);
 }
 
 void say_what_was_skipped(Search& search, bool infeasible) {

@@ -9,6 +9,7 @@
 #include "poet/optimize/milp/formulation.h"
 #include "poet/optimize/search/search.h"
 #include "poet/optimize/solvers/mps.h"
+#include "poet/optimize/solvers/solver_choice.h"
 
 namespace poet {
 
@@ -32,6 +33,10 @@ struct ExternalModel {
 /// a file are ignored, as they cannot be checked. Throws InputError for files that do not answer this
 /// problem.
 void solve_by_file(Search& search);
+
+/// Checks that the files of an answer can be read: the solution, and the model that it solves, which poet has
+/// written. Throws InputError. Does nothing without a solution.
+void check_answer_files(const FileSolver& files);
 
 /// Sets search.next_step or search.external_solver after a search that ended before the external solver's
 /// turn: says why no model was written, no answer was read, or no command was run. `infeasible`: there is no
