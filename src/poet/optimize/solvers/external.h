@@ -2,23 +2,12 @@
 
 // Solver::file: the tight formulation solved by an external program (docs/solvers.md).
 
-#include <iosfwd>
-#include <set>
-#include <string>
-
 #include "poet/optimize/milp/formulation.h"
 #include "poet/optimize/search/search.h"
 #include "poet/optimize/solvers/mps.h"
 #include "poet/optimize/solvers/solver_choice.h"
 
 namespace poet {
-
-/// The data needed to rebuild the model of an MPS file; written to its head as comments.
-struct ExternalModel {
-  rows::TransferTiming timing = rows::TransferTiming::relaxed;
-  std::set<int> exact_stages;
-  std::string fingerprint;  // of the model; empty before it is built
-};
 
 /// Depending on search.options().file:
 /// - command: writes the model, runs the command, offers its decisions, adds exact RAM rows where the replay
@@ -40,14 +29,11 @@ void check_answer_files(const FileSolver& files);
 
 /// Sets search.next_step or search.external_solver after a search that ended before the external solver's
 /// turn: says why no model was written, no answer was read, or no command was run. `infeasible`: there is no
-/// plan. Does nothing if the user has cancelled.
+/// plan.
 void say_what_was_skipped(Search& search, bool infeasible);
 
 /// Returns names R_<stage>_<op>, S_<first stage>_<value>, D_..., In_<stage>_<value>, Out_..., Stored_<value>,
 /// and x<number> for other columns. Stages, ops and values by their index in the instance.
 [[nodiscard]] ColumnNames meaningful_names(const Problem& problem, const TightModel& tight);
-
-/// Reads the head of an MPS file written by solve_by_file. Throws InputError at `place` for other files.
-[[nodiscard]] ExternalModel read_head(std::istream& in, const std::string& place);
 
 }  // namespace poet
