@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -63,6 +64,43 @@ TEST(SolverFile, WritesTheModelAndTakesTheAnswer) {
   EXPECT_NE(other.err.find("is the model of another problem"), std::string::npos) << other.err;
 }
 
+TEST(SolverFile, SaysWhyNoModelWasWrittenOrNoAnswerRead) {
+  const test::TemporaryFolder folder;
+  const std::string mps = folder.file("m.mps");
+  const auto next_step = [&](const std::string& options) {
+    return test::poet(
+               "solve --model transformer --platform jetsontx2 --ram-budget 72MB --runtime-budget 1.3 "
+               "--quiet --json --solver file --mps " +
+               mps + options)
+        .json()
+        .value("next_step", "");
+  };
+  EXPECT_EQ(next_step(" --time-limit 0.000001"),
+            "no model was written before the time limit: run again with a longer --time-limit");
+  EXPECT_EQ(next_step(" --gap 1"), "no model was written: nothing is left to solve");
+  EXPECT_FALSE(std::filesystem::exists(mps));
+
+  ASSERT_NE(next_step(" --gap 0.0001").find("minimise"), std::string::npos);
+  const std::string answer = folder.write("m.sol", "Optimal - objective value 0\n");
+  EXPECT_EQ(next_step(" --time-limit 0.000001 --solution " + answer),
+            answer + " was not read before the time limit: run again with a longer --time-limit");
+  EXPECT_EQ(next_step(" --gap 1 --solution " + answer), answer + " was not read: nothing is left to solve");
+}
+
+// The relaxation may take longer than everything before it.
+TEST(SolverFile, WritesTheModelBeforeItSolvesTheRootRelaxation) {
+  const test::TemporaryFolder folder;
+  const std::string progress = folder.file("progress");
+  const ProgramRun wrote =
+      run(fmt::format("--solver file --mps {} --progress-out {}", folder.file("m.mps"), progress));
+  ASSERT_EQ(wrote.exit_code, 0) << wrote.err;
+  const std::string phases = first_lines(progress, 1000);
+  const std::size_t written = phases.find("external solver");
+  ASSERT_NE(written, std::string::npos) << phases;
+  EXPECT_NE(phases.find("root relaxation", written), std::string::npos) << phases;
+  EXPECT_EQ(phases.find("root relaxation"), phases.find("root relaxation", written)) << phases;
+}
+
 TEST(SolverFile, RefusesADamagedModel) {
   const test::TemporaryFolder folder;
   const std::string empty = folder.write("keep_all.sol", "Optimal - objective value 0\n");
@@ -103,6 +141,18 @@ TEST(SolverFile, RunsACommand) {
   ASSERT_EQ(kept.exit_code, 0) << kept.err;
   EXPECT_EQ(kept.json()["status"], "feasible");
   EXPECT_EQ(kept.json()["solver"], "MPS file, bound by " + cbc_version());
+  EXPECT_EQ(kept.json()["external_solver"], "run 2 times; its last answer has no solution");
+
+  std::vector<std::string> refuses = words;
+  refuses.emplace_back("echo 'Infeasible - objective value 0' > {solution} # {mps}");
+  EXPECT_EQ(test::run_command(refuses).json()["external_solver"],
+            "run 2 times; its last answer \"Infeasible - objective value 0\" has no solution");
+
+  std::vector<std::string> skipped = words;
+  skipped.emplace_back("exit 4 # {mps} {solution}");
+  skipped.insert(skipped.end(), {"--time-limit", "0.000001"});
+  EXPECT_EQ(test::run_command(skipped).json()["external_solver"],
+            "not run before the time limit: run again with a longer --time-limit");
 
   std::vector<std::string> fails = words;
   fails.emplace_back("exit 4 # {mps} {solution}");
@@ -119,6 +169,32 @@ TEST(SolverFile, RunsACommand) {
   const ProgramRun late = test::run_command(slow);
   EXPECT_EQ(late.exit_code, 0) << late.err;
   EXPECT_LT(late.json()["solve_seconds"].get<double>(), test::at_leisure(4));
+  EXPECT_NE(late.json()["external_solver"].get<std::string>().find("before the time limit"),
+            std::string::npos)
+      << late.out;
+}
+
+// Before the search: with a gap that the first schedule meets, the files would never be read.
+TEST(SolverFile, RefusesMissingFilesAtOnce) {
+  const test::TemporaryFolder folder;
+  const std::string empty = folder.write("keep_all.sol", "Optimal - objective value 0\n");
+  const std::string mps =
+      folder.write("m.mps", "* poet timing: relaxed\n* poet exact stages:\n* poet model: 1\n");
+  const auto refused = [&](const std::string& model, const std::string& solution,
+                           const std::string& message) {
+    const ProgramRun result = test::poet(
+        fmt::format("solve --model transformer --platform jetsontx2 --ram-budget 72MB --gap 1 --quiet "
+                    "--solver file --mps {} --solution {}",
+                    model, solution));
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  };
+  const std::string none = folder.file("none");
+  refused(mps, none, "none: cannot be read; --solution names the file that the solver has written");
+  refused(mps, folder.file(""), "cannot be read; --solution names");
+  refused(none, empty, "none: cannot be read; --solution needs the model that was solved");
+  refused(empty, empty, "keep_all.sol: does not begin as a model that poet has written");
+  refused(folder.file("nowhere/m.mps"), empty, "--mps: no such folder");
 }
 
 TEST(SolverFile, OptionsThatDoNotGoTogether) {

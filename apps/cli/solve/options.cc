@@ -13,6 +13,7 @@
 #include "poet/base/error.h"
 #include "poet/optimize/search/synchronous.h"
 #include "poet/optimize/solvers/command.h"
+#include "poet/optimize/solvers/external.h"
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet::cli {
@@ -145,6 +146,7 @@ void read_solver(const SolverOptions& options, SolveOptions& out) {
   out.file.mps = options.mps.value_or("");
   out.file.solution = options.solution.value_or("");
   out.file.command = options.solver_command.value_or("");
+  check_answer_files(out.file);
   if (options.solver_command) (void)expand_command(out.file.command, "", "", 1);
 }
 

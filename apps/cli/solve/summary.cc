@@ -82,16 +82,6 @@ std::string subject(const Solved& solved, const std::string& persistent) {
          answer_line("Rules", rules(solved, persistent));
 }
 
-// With --solver file: what the user is to do, or why there is nothing to do.
-std::vector<std::string> next_step(const Solved& solved) {
-  const SolveOptions& options = solved.request.options;
-  const Outcome& outcome = solved.result.outcome;
-  if (!outcome.next_step.empty()) return {with_option_names(outcome.next_step)};
-  if (options.solver != Solver::file || options.file.mps.empty() || !options.file.solution.empty()) return {};
-  if (solved.interrupted || !options.file.command.empty()) return {};
-  return {"no model was written: nothing is left to solve"};
-}
-
 }  // namespace
 
 std::string subject_text(const Solved& solved) { return subject(solved, persistent_rule(solved)); }
@@ -109,7 +99,10 @@ std::string summary_text(const Solved& solved) {
            answer_line("Solver", solver_text(solved));
   else
     out += no_answer_text(solved);
-  for (const std::string& line : next_step(solved)) out += answer_line("Next", line);
+  if (const std::string& external = solved.result.outcome.external_solver; !external.empty())
+    out += answer_line("Command", with_option_names(external));
+  if (const std::string& next = solved.result.outcome.next_step; !next.empty())
+    out += answer_line("Next", with_option_names(next));
   for (const std::string& note : notes(solved)) out += answer_line("Note", note);
   return out;
 }

@@ -102,6 +102,7 @@ Json to_json(const Answer& answer) {
   json["nodes"] = outcome.nodes;
   json["interrupted"] = answer.interrupted;
   json["solver"] = outcome.solver;
+  if (!outcome.external_solver.empty()) json["external_solver"] = outcome.external_solver;
   if (!outcome.next_step.empty()) json["next_step"] = outcome.next_step;
   if (!certificate.note.empty()) json["bound_note"] = certificate.note;
   json["semantics"] = to_string(answer.request.semantics);

@@ -56,7 +56,9 @@ struct Outcome {
   bool timed_out = false;  // the time limit ended the search
   long nodes = 0;          // branch-and-bound nodes over all trees
   std::string solver;      // "none needed", "CBC 2.10.8"...
-  std::string next_step;   // Solver::file: what the user has to do now; one sentence, or empty
+  std::string next_step;   // Solver::file: what to do with the files, or why they were not used; or empty
+  std::string
+      external_solver;  // Solver::file with a command: how often it was run, its last answer; or empty
 };
 
 }  // namespace poet

@@ -198,12 +198,11 @@ void run(Search& search) {
     search.enter("local search");
     local_search(search, {.evaluations = evaluations_of_local_search(p) / 4});
   }
-  if (search.options().solver == Solver::file) {
-    solve_by_file(search);
-  } else {
-    if (!is_large(p)) bound_by_gaps(search);
+  if (!is_large(p)) bound_by_gaps(search);
+  if (search.options().solver != Solver::file)
     improve(search, heuristics);
-  }
+  else if (!search.done())
+    solve_by_file(search);
 }
 
 }  // namespace
@@ -214,6 +213,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
     throw InputError(Field{"formulation"},
                      "published is the paper's model of its own semantics; it needs `semantics` published");
   if (!has_solver(options.solver)) throw InputError(Field{"solver"}, no_highs());
+  if (options.solver == Solver::file) check_answer_files(options.file);
   const Problem problem = make_problem(request, options);
   Search search(problem, options, stop);
   search.seconds_for_reason = seconds_for_reason(options);
@@ -225,6 +225,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
   const bool timed_out = search.remaining() <= 0;
+  if (options.solver == Solver::file) say_what_was_skipped(search, infeasible);
   if (search.best_joules() == kInfinity && options.explain)  // this may find one
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {
       Heuristics heuristics(other);
@@ -246,6 +247,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   outcome.timed_out = timed_out;
   outcome.nodes = search.nodes;
   outcome.next_step = search.next_step;
+  outcome.external_solver = search.external_solver;
   outcome.solver = search.used_solver       ? solver_version(options.solver)
                    : search.staged_proven() ? "none needed"
                                             : "not used";

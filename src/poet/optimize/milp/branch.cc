@@ -61,10 +61,10 @@ TightOptions tight_options(const Search& search, const std::set<int>& exact_stag
 
 }  // namespace
 
-Root solve_root(Search& search, const Columns& full) {
+Root solve_root(Search& search, const Columns& full, double seconds) {
   const TightModel tight = build_tight(search.problem(), full, tight_options(search, {}));
   Root root{{}, no_decisions(search.problem())};
-  root.lp = solve_lp(tight.model, search.remaining(), [&] { return search.must_stop(); });
+  root.lp = solve_lp(tight.model, std::min(seconds, search.remaining()), [&] { return search.must_stop(); });
   search.used_solver = true;
   if (root.lp.status != LpStatus::optimal) return root;
   search.raise_staged_bound(

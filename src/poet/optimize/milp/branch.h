@@ -17,7 +17,8 @@ struct Root {
   Decisions support;  // decisions that are positive in the relaxation
 };
 
-[[nodiscard]] Root solve_root(Search& search, const Columns& full);
+/// Solves the root relaxation in the time that remains, at most `seconds`, and raises the staged bound.
+[[nodiscard]] Root solve_root(Search& search, const Columns& full, double seconds = kInfinity);
 
 /// Searches for the best schedule with decisions from `columns` only: solves the MIP, replays its solution,
 /// adds exact RAM rows for stages that overflow, and repeats. Adds these stages to `exact_stages`. At most

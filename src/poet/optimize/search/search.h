@@ -97,6 +97,7 @@ class Search {
   long nodes = 0;
   bool used_solver = false;
   std::string next_step;                // see Outcome
+  std::string external_solver;          // see Outcome
   std::vector<int> impossible_windows;  // the breakpoints of an infeasible window relaxation
   bool root_infeasible = false;         // of the full model's relaxation: there is no staged schedule
 

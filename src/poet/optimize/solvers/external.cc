@@ -2,69 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <istream>
 
 #include "poet/base/error.h"
-#include "poet/base/text.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/solvers/command.h"
+#include "poet/optimize/solvers/model_head.h"
 
 namespace poet {
 namespace {
-
-constexpr const char* kTimingHead = "* poet timing:";
-constexpr const char* kStagesHead = "* poet exact stages:";
-constexpr const char* kModelHead = "* poet model:";
-
-// FNV-1a over the model's content.
-class Fingerprint {
- public:
-  template <class T>
-  Fingerprint& add(const std::vector<T>& items) {
-    for (const T& item : items) {
-      unsigned char bytes[sizeof item];
-      std::memcpy(bytes, &item, sizeof item);
-      for (const unsigned char byte : bytes) hash_ = (hash_ ^ byte) * 1099511628211ULL;
-    }
-    return *this;
-  }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  std::uint64_t hash_ = 14695981039346656037ULL;
-};
-
-std::string fingerprint_of(const Model& model) {
-  return Fingerprint()
-      .add(model.lower)
-      .add(model.upper)
-      .add(model.cost)
-      .add(model.integer)
-      .add(model.row_lower)
-      .add(model.row_upper)
-      .add(model.row_start)
-      .add(model.entry_column)
-      .add(model.entry_value)
-      .text();
-}
-
-std::vector<std::string> head_of(const ExternalModel& external) {
-  std::string stages;
-  for (const int stage : external.exact_stages) stages += fmt::format(" {}", stage);
-  const auto line = [](const char* head, const std::string& text) { return std::string(head + 2) + text; };
-  return {line(kTimingHead, external.timing == rows::TransferTiming::relaxed ? " relaxed" : " conservative"),
-          line(kStagesHead, stages), line(kModelHead, " " + external.fingerprint)};
-}
-
-bool after(const std::string& line, const char* head, std::string& rest) {
-  if (line.rfind(head, 0) != 0) return false;
-  rest = line.substr(std::strlen(head));
-  return true;
-}
 
 // Writes one model and converts its solutions to schedules.
 class Writing {
@@ -112,24 +59,57 @@ class Writing {
   const Columns& columns_;
 };
 
+// Returns how often the command was run and what its last answer was worth.
+std::string account_of(const Search& search, int runs, const SolutionFile& answer, Writing::Answer taken,
+                       bool improved) {
+  const std::string times = runs == 1 ? "run once" : fmt::format("run {} times", runs);
+  const std::string quoted = answer.claim.empty() ? "" : fmt::format(" \"{}\"", answer.claim);
+  if (answer.has_solution)
+    return fmt::format("{}; its last answer{} {}", times, quoted,
+                       improved                              ? "gave a better schedule"
+                       : taken == Writing::Answer::overflows ? "exceeds the RAM budget"
+                                                             : "gave no better schedule");
+  if (quoted.empty() && search.stop().cancelled()) return times + "; interrupted before it wrote a solution";
+  if (quoted.empty() && search.must_stop())
+    return times + "; no solution before the time limit: a longer `time_limit_seconds` may give one";
+  return fmt::format("{}; its last answer{} has no solution", times, quoted);
+}
+
 void run_the_command(Search& search, Writing& writing, ExternalModel external) {
   const auto keep_going = [&search] {
     search.report();
     return !search.must_stop();
   };
-  while (!search.done()) {
+  for (int runs = 1; !search.done(); ++runs) {
     const TightModel tight = writing.build(external);
     const SolutionFile answer =
         ask_command(tight.model, meaningful_names(search.problem(), tight), head_of(external),
                     search.options().file, search.remaining(), keep_going);
-    if (writing.take(tight, answer, external) != Writing::Answer::overflows) return;
+    const double before = search.best_joules();
+    const Writing::Answer taken = writing.take(tight, answer, external);
+    search.external_solver = account_of(search, runs, answer, taken, search.best_joules() < before);
+    if (taken != Writing::Answer::overflows) return;
   }
+}
+
+// Opening a folder succeeds, reading it fails.
+std::ifstream opened(const std::string& file, const std::string& rule) {
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file)) throw InputError(file, rule);
+  return in;
+}
+
+std::ifstream opened_model(const FileSolver& files) {
+  return opened(files.mps, "cannot be read; `file.solution` needs the model that was solved");
+}
+
+std::ifstream opened_solution(const FileSolver& files) {
+  return opened(files.solution, "cannot be read; `file.solution` names the file that the solver has written");
 }
 
 void read_the_answer(Search& search, Writing& writing) {
   const FileSolver& files = search.options().file;
-  std::ifstream head(files.mps);
-  if (!head) throw InputError(files.mps, "cannot be read; `file.solution` needs the model that was solved");
+  std::ifstream head = opened_model(files);
   ExternalModel external = read_head(head, files.mps);
   for (int stage : external.exact_stages)
     if (stage < 0 || stage >= search.problem().ops)
@@ -138,8 +118,7 @@ void read_the_answer(Search& search, Writing& writing) {
   const TightModel tight = writing.build(external);
   if (external.fingerprint != written)
     throw InputError(files.mps, "is the model of another problem, or of other options");
-  std::ifstream in(files.solution);
-  if (!in) throw InputError(files.solution, "cannot be read");
+  std::ifstream in = opened_solution(files);
   const SolutionFile answer = read_solution(in, meaningful_names(search.problem(), tight), files.solution);
   if (writing.take(tight, answer, external) == Writing::Answer::overflows) {
     writing.write(external);
@@ -157,6 +136,13 @@ void read_the_answer(Search& search, Writing& writing) {
     search.next_step = fmt::format("{} has no solution: \"{}\"; poet does not take that for a proof",
                                    files.solution, answer.claim);
   }
+}
+
+// Raises the bound if the model with all decisions is small enough. Does nothing with `columns` that are few.
+void bound_by_root(Search& search, const Columns& columns, bool all_columns, double seconds) {
+  if (!all_columns || search.done()) return;
+  search.enter("root relaxation");
+  (void)solve_root(search, columns, seconds);
 }
 
 }  // namespace
@@ -185,48 +171,25 @@ ColumnNames meaningful_names(const Problem& problem, const TightModel& tight) {
   return names;
 }
 
-ExternalModel read_head(std::istream& in, const std::string& place) {
-  ExternalModel external;
-  bool has_timing = false;
-  for (std::string line, rest; std::getline(in, line) && !line.empty() && line[0] == '*';) {
-    if (line.back() == '\r') line.pop_back();
-    if (after(line, kTimingHead, rest)) {
-      has_timing = rest == " relaxed" || rest == " conservative";
-      external.timing =
-          rest == " relaxed" ? rows::TransferTiming::relaxed : rows::TransferTiming::conservative;
-    } else if (after(line, kStagesHead, rest)) {
-      for (const std::string& stage : words_of(rest)) external.exact_stages.insert(std::atoi(stage.c_str()));
-    } else if (after(line, kModelHead, rest) && !rest.empty()) {
-      external.fingerprint = rest.substr(1);
-    }
-  }
-  if (!has_timing || external.fingerprint.empty())
-    throw InputError(place, "does not begin as a model that poet has written");
-  return external;
-}
-
 void solve_by_file(Search& search) {
   const Problem& p = search.problem();
   const FileSolver& files = search.options().file;
   if (files.mps.empty() && files.command.empty())
     throw InputError(Field{"solver"}, "file needs `file.mps` or `file.command`");
   search.used_solver = true;
-  Columns columns;
-  if (estimated_full_columns(p, p.semantics == Semantics::published) <= kMostFullColumns) {
-    columns = full_columns(p);
-    search.enter("root relaxation");
-    (void)solve_root(search, columns);
-    if (search.done()) return;  // the incumbent is good enough
-  } else {
-    columns = just_in_time_columns(p, 2, 1);
-  }
-  search.enter("external solver");
+  const bool all_columns = estimated_full_columns(p, p.semantics == Semantics::published) <= kMostFullColumns;
+  const Columns columns = all_columns ? full_columns(p) : just_in_time_columns(p, 2, 1);
   Writing writing(search, columns);
   ExternalModel external;
   if (p.waiting_costs()) external.timing = rows::TransferTiming::conservative;
   if (!files.command.empty()) {
+    bound_by_root(search, columns, all_columns, search.remaining() / 2);
+    search.enter("external solver");
     run_the_command(search, writing, external);
-  } else if (!files.solution.empty()) {
+    return;
+  }
+  search.enter("external solver");
+  if (!files.solution.empty()) {
     read_the_answer(search, writing);
   } else {
     writing.write(external);
@@ -235,6 +198,35 @@ void solve_by_file(Search& search) {
         "with `file.solution`",
         files.mps);
   }
+  bound_by_root(search, columns, all_columns, kInfinity);
+  if (search.staged_proven() && !search.next_step.empty())
+    search.next_step =
+        fmt::format("none: the schedule is proven within the gap; {} need not be solved", files.mps);
+}
+
+void check_answer_files(const FileSolver& files) {
+  if (files.solution.empty()) return;
+  std::ifstream head = opened_model(files);
+  (void)read_head(head, files.mps);
+  (void)opened_solution(files);
+}
+
+void say_what_was_skipped(Search& search, bool infeasible) {
+  const FileSolver& files = search.options().file;
+  const bool by_command = !files.command.empty();
+  if (by_command ? !search.external_solver.empty() : search.used_solver) return;
+  const std::string skipped = by_command               ? "not run"
+                              : files.solution.empty() ? "no model was written"
+                                                       : fmt::format("{} was not read", files.solution);
+  std::string& text = by_command ? search.external_solver : search.next_step;
+  if (infeasible || search.impossible())
+    text = skipped + ": no plan is within the limits";
+  else if (search.staged_proven())
+    text = skipped + ": nothing is left to solve";
+  else if (search.stop().cancelled())
+    text = skipped + ": interrupted";
+  else if (search.remaining() <= 0)
+    text = skipped + " before the time limit: run again with a longer `time_limit_seconds`";
 }
 
 }  // namespace poet
