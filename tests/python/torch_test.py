@@ -185,6 +185,11 @@ class Bits(TorchCase):
                 module = Last(layer)
                 self.expect_same(module, [(torch.randn(6, 5, 12), torch.randint(0, 5, (6,)))] * 2)
 
+    def test_losses_of_all_sorts(self):
+        for loss_fn in (nn.HuberLoss(), nn.HuberLoss("sum", delta=0.5), nn.SmoothL1Loss(), nn.SoftMarginLoss()):
+            with self.subTest(loss_fn):
+                self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randn(8, 5))] * 2, loss_fn=loss_fn, storage=None)
+
     def test_a_loss_with_weights_of_its_own(self):
         weight = torch.rand(5)
         self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randint(0, 5, (8,)))] * 2,
