@@ -185,6 +185,21 @@ class Bits(TorchCase):
                 module = Last(layer)
                 self.expect_same(module, [(torch.randn(6, 5, 12), torch.randint(0, 5, (6,)))] * 2)
 
+    def test_losses_of_all_sorts(self):
+        for loss_fn in (nn.HuberLoss(), nn.HuberLoss("sum", delta=0.5), nn.SmoothL1Loss(), nn.SoftMarginLoss()):
+            with self.subTest(loss_fn):
+                self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randn(8, 5))] * 2, loss_fn=loss_fn, storage=None)
+
+    def test_label_smoothing(self):
+        for samples, ignored, options in ((33, 0, {}), (33, 20, {}), (33, 20, {"ignore_index": 2}), (33, 5, {"weight": torch.rand(5)}), (33, 5, {"reduction": "sum"})):
+            with self.subTest(ignored=ignored, **options):
+                loss_fn = nn.CrossEntropyLoss(label_smoothing=0.1, **options)
+                batches = [(torch.randn(samples, 6), torch.randint(0, 5, (samples,))) for _ in range(3)]
+                for count, (_, target) in enumerate(batches):  # another number in each batch
+                    target[: ignored - count] = loss_fn.ignore_index
+                step = self.expect_same(nn.Linear(6, 5), batches, loss_fn=loss_fn, storage=None)
+                self.assertEqual(step.verify(batches[0]), [])
+
     def test_a_loss_with_weights_of_its_own(self):
         weight = torch.rand(5)
         self.expect_same(nn.Linear(6, 5), [(torch.randn(8, 6), torch.randint(0, 5, (8,)))] * 2,

@@ -18,7 +18,9 @@ import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .errors import CaptureError
+from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
+from .label_smoothing import shapes_known
 from .module_state import Left, having, parameters_of
 from .program import Place, Program
 
@@ -66,7 +68,7 @@ def capture(
     lefts: list[Left] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     with _capturing, _unchanged([*inputs, *attributes] if real else ()), _refusals(real):
-        with torch.enable_grad(), _kernels_whole(), _data_stays():
+        with torch.enable_grad(), _kernels_whole(), _data_stays(), fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
