@@ -78,6 +78,11 @@ TEST(SolverFile, SaysWhyNoModelWasWrittenOrNoAnswerRead) {
   EXPECT_EQ(next_step(" --time-limit 0.000001"),
             "no model was written before the time limit: run again with a longer --time-limit");
   EXPECT_EQ(next_step(" --gap 1"), "no model was written: nothing is left to solve");
+  const ProgramRun none = test::poet(
+      "solve --model transformer --platform jetsontx2 --ram-budget 1MB --quiet --json --solver file --mps " +
+      mps);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.json().value("next_step", ""), "no model was written: no plan is within the limits");
   EXPECT_FALSE(std::filesystem::exists(mps));
 
   ASSERT_NE(next_step(" --gap 0.0001").find("minimise"), std::string::npos);

@@ -120,8 +120,9 @@ TEST(SolutionFile, WrongOnes) {
 }
 
 TEST(SolverCommand, SaysWhereFilesGo) {
-  EXPECT_EQ(expand_command("s {mps} {seconds} -o {solution} {mps}", "a b", "c'd", 1.2),
+  EXPECT_EQ(expand_command("s {mps} {seconds} -o {solution} {mps}", "a b", "c'd", 2.9),
             "s 'a b' 2 -o 'c'\\''d' 'a b'");
+  EXPECT_EQ(expand_command("{mps} {solution} {seconds}", "a", "b", 0.1), "'a' 'b' 1");
   EXPECT_EQ(expand_command("{mps} {solution}", "{solution}", "{mps}", 1), "'{solution}' '{mps}'");
   EXPECT_THROW((void)expand_command("solve {mps}", "a", "b", 1), InputError);
   EXPECT_THROW((void)expand_command("solve {solution}", "a", "b", 1), InputError);

@@ -45,7 +45,7 @@ std::string expand_command(const std::string& command, const std::string& mps, c
                            double seconds) {
   std::string text = command;
   // {seconds} first, so that file names are not expanded.
-  replace_all(text, "{seconds}", std::to_string(std::lround(std::ceil(std::min(seconds, 1e9)))));
+  replace_all(text, "{seconds}", std::to_string(std::lround(std::floor(std::clamp(seconds, 1.0, 1e9)))));
   const bool has_solution = text.find("{solution}") != std::string::npos;
   const bool has_mps = text.find("{mps}") != std::string::npos;
   if (!has_mps || !has_solution)
@@ -72,7 +72,8 @@ SolutionFile ask_command(const Model& model, const ColumnNames& names,
   const std::string mps = files.mps.empty() ? (folder.path() / "model.mps").string() : files.mps;
   const std::string solution =
       files.solution.empty() ? (folder.path() / "model.sol").string() : files.solution;
-  const std::string command = expand_command(files.command, mps, solution, time_limit_seconds);
+  constexpr double kShare = 0.9;  // of the time; the solver writes its solution in the rest
+  const std::string command = expand_command(files.command, mps, solution, kShare * time_limit_seconds);
   write_mps_file(mps, model, names, comments);
   std::error_code ignored;
   std::filesystem::remove(solution, ignored);  // a stale solution must not be read

@@ -23,7 +23,7 @@ namespace poet {
                                        const std::vector<std::string>& comments, const FileSolver& files,
                                        double time_limit_seconds, const std::function<bool()>& keep_going);
 
-/// Returns `command` with {mps}, {solution} and {seconds} (rounded up to whole seconds) replaced; file names
+/// Returns `command` with {mps}, {solution} and {seconds} (rounded down, at least 1) replaced; file names
 /// are quoted for the shell. Throws InputError unless {mps} and {solution} occur.
 [[nodiscard]] std::string expand_command(const std::string& command, const std::string& mps,
                                          const std::string& solution, double seconds);
