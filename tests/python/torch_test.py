@@ -298,6 +298,14 @@ class Cap(TorchCase):
                 step(batch)
             self.assertLessEqual(ledger.peak_bytes, step.peak_bytes)
 
+    def test_what_is_in_ram_all_the_time_is_named(self):
+        module, batch = nn.Linear(4, 2), (torch.randn(2000, 4), torch.randn(2000, 2))
+        options = {"loss_fn": nn.functional.mse_loss, "storage": None}
+        with self.assertRaisesRegex(poet.InputError, r"parameters \(128 B\), the batch \(48,000 B\), optimizer state \(40 B\), generator state .* alone exceed the RAM budget"):
+            self.compiled(module, batch, ram_budget=4000, **options)
+        step, _ = self.compiled(module, batch, **options)
+        self.assertRegex(" ".join(step.plan.text().split()), r"of it parameters \(128 B\), the batch \(48,000 B\), ")
+
     def test_budgets(self):
         module, batch = Branches(), images()
         step, _ = self.compiled(module, batch, ram_budget="90%")

@@ -78,6 +78,10 @@ TEST(Impossible, NamesTheReason) {
   EXPECT_EQ(impossible(trained, test::ram(149)),
             "parameters and one op's operands and results alone exceed the RAM budget");
   EXPECT_EQ(impossible(trained, test::ram(150)), "");
+  trained.costs.persistent_of = "parameters and the batch";
+  EXPECT_EQ(impossible(trained, test::ram(99)), "parameters and the batch alone exceed the RAM budget");
+  EXPECT_EQ(impossible(trained, test::ram(149)),
+            "parameters and the batch and one op's operands and results alone exceed the RAM budget");
 }
 
 std::optional<Bytes> least(const Instance& instance, const Limits& limits, Semantics semantics,

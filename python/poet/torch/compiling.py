@@ -70,10 +70,11 @@ def compiled_step(
     for parameter, update, name in zip(parameters, updates, named):
         if update is None and parameter.requires_grad and how.early:
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
-    storages = {storage_address(t): storage_of(t).nbytes() for t in (*buffers, *tensors, *program.constants)}
-    state = sum(update.state_bytes for update in updates if update is not None)
-    # Of the generator, once for the step and once for each random operator, and numbers that only Python knows.
-    state += random.numel() * (1 + sum(op.is_random for op in program.ops)) + 4096
+    resident = _resident_bytes({"buffers": buffers, "the batch": tensors, "constants": program.constants})
+    resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
+    # Saved once for the step and once for each random operator.
+    resident["generator state"] = random.numel() * (1 + sum(op.is_random for op in program.ops))
+    resident["an allowance for Python's scalars"] = 4096  # which become tensors of one element
     rates = None
     if how.storage is not None:
         rates = measure_storage(how.storage, max((v.bytes for op in program.ops for v in op.outputs.values()), default=1))
@@ -82,7 +83,7 @@ def compiled_step(
         costs,
         updates,
         [storage_of(p).nbytes() for p in parameters],
-        sum(storages.values()) + state,
+        resident,
         rates,
         how.power,
         how.early,
@@ -94,6 +95,18 @@ def compiled_step(
     code = code_of(program, result.plan, how.early)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
     return Compiled(program, graph, result, code, code.function(), pages)
+
+
+def _resident_bytes(groups: Mapping[str, Sequence[torch.Tensor]]) -> dict[str, int]:
+    """Returns the bytes of each group's storages; shared ones count in the first group that has them."""
+    seen: set[int] = set()
+    sizes = dict.fromkeys(groups, 0)
+    for name, group in groups.items():
+        for tensor in group:
+            if storage_address(tensor) not in seen:
+                seen.add(storage_address(tensor))
+                sizes[name] += storage_of(tensor).nbytes()
+    return sizes
 
 
 def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:

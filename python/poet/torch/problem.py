@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import InputError
 from ..graphs import Graph
@@ -37,7 +37,7 @@ def graph_of(
     costs: Sequence[Cost],
     updates: Sequence[Optional[UpdateCost]],
     parameter_bytes: Sequence[int],
-    resident_bytes: int,
+    resident: Mapping[str, int],
     rates: Optional[Rates],
     power: Power,
     early: bool,
@@ -46,7 +46,7 @@ def graph_of(
 ) -> Graph:
     """The graph. Ops are the program's, by their names, then updates.
 
-    `resident_bytes`: everything else that is in RAM all the time (buffers, the batch, optimizer state). `rates`: of storage; None:
+    `resident`: bytes of everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None:
     there is none. `early`: each parameter is updated once its gradient is there and has been read for the last time; else all
     are by the last op, which needs all gradients at once, and before which nothing of the module has changed. `at_once`: the optimizer
     computes with all of them at the same time, not one by one (its option `foreach` or `fused`).
@@ -93,18 +93,24 @@ def graph_of(
         workspace = max((update.workspace_bytes + before for update, before in zip(measured, left)), default=0)
     changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
     op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
+    persistent = {"parameters": sum(-(-size // 64) * 64 for size in parameter_bytes), **resident}
     description = {
         "format": 1,
         "name": name,
         "model": name,
         "source": "poet.torch",
         "alignment_bytes": 64,
-        "persistent_bytes": resident_bytes + sum(-(-size // 64) * 64 for size in parameter_bytes),
+        "persistent_bytes": sum(persistent.values()),
+        "persistent_of": _listed([f"{what} ({size:,} B)" for what, size in persistent.items() if size]),
         "device": {"name": "this machine", "concurrent": True, "idle_watts": power.idle, "wake_seconds": 0, "wake_joules": 0},
         "ops": ops,
         "values": values,
     }
     return Graph.from_json(description)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def update_name(parameter: int) -> str:

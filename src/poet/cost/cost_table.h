@@ -4,6 +4,7 @@
 // They do not depend on operator kinds, device profiles or cost models.
 
 #include <optional>
+#include <string>
 
 #include "poet/base/id.h"
 #include "poet/base/units.h"
@@ -49,8 +50,9 @@ struct DeviceTiming {
 struct CostTable {
   IdVector<OpId, OpCost> ops;
   IdVector<ValueId, ValueCost> values;
-  Bytes persistent{};       // resident parameters and optimiser state: in RAM at every instant
-  bool has_storage = true;  // false: nothing can be paged
+  Bytes persistent{};  // resident parameters and optimiser state: in RAM at every instant
+  std::string persistent_of = "parameters and optimiser state";  // what `persistent` counts; for display
+  bool has_storage = true;                                       // false: nothing can be paged
   std::optional<Bytes>
       storage_capacity;  // limit of bytes written per step: every page-out needs a place of its own
   Bytes alignment{1};    // every address in RAM is a multiple of it; a power of two

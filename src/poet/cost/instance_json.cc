@@ -201,6 +201,7 @@ void read_ops_and_values(const JsonField& root, Instance& instance) {
     instance.costs.ops.push_back(read_op_cost(json));
   }
   if (root.has("persistent_bytes")) instance.costs.persistent = byte_field(root.at("persistent_bytes"));
+  if (root.has("persistent_of")) instance.costs.persistent_of = root.at("persistent_of").name();
   if (root.has("has_storage")) {
     // Only a file without values cannot show it.
     const bool stated = root.at("has_storage").boolean();
@@ -399,6 +400,8 @@ Json to_json(const Instance& instance) {
     return json;
   }
   json["persistent_bytes"] = instance.costs.persistent.value();
+  if (instance.costs.persistent_of != CostTable().persistent_of)
+    json["persistent_of"] = instance.costs.persistent_of;
   json["has_storage"] = instance.costs.has_storage;
   Json& ops = json["ops"] = Json::array();
   for (const OpId id : ids<OpId>(instance.graph.ops.size())) {

@@ -17,11 +17,23 @@ namespace {
 // Arrays of objects, of which each field is split by itself.
 constexpr std::array<std::string_view, 3> kTables = {"nodes", "ops", "values"};
 
-constexpr std::array<std::string_view, 16> kCosts = {
-    "platform",         "source",          "device",          "timing",
-    "persistent_bytes", "has_storage",     "alignment_bytes", "runtime_seconds",
-    "compute_joules",   "workspace_bytes", "page_in_seconds", "page_in_joules",
-    "page_out_seconds", "page_out_joules", "ram_bytes",       "storage_capacity_bytes"};
+constexpr std::array<std::string_view, 17> kCosts = {"platform",
+                                                     "source",
+                                                     "device",
+                                                     "timing",
+                                                     "persistent_bytes",
+                                                     "persistent_of",
+                                                     "has_storage",
+                                                     "alignment_bytes",
+                                                     "runtime_seconds",
+                                                     "compute_joules",
+                                                     "workspace_bytes",
+                                                     "page_in_seconds",
+                                                     "page_in_joules",
+                                                     "page_out_seconds",
+                                                     "page_out_joules",
+                                                     "ram_bytes",
+                                                     "storage_capacity_bytes"};
 
 template <std::size_t n>
 bool contains(const std::array<std::string_view, n>& keys, std::string_view key) {

@@ -158,11 +158,12 @@ Explanation ram_floor(const Problem& problem) {
 
 bool explain_impossible(const Problem& p, Explanation& explanation) {
   if (p.budget < 0) {
-    explanation.reason = "parameters and optimiser state alone exceed the RAM budget";
+    explanation.reason = p.persistent_of + " alone exceed the RAM budget";
   } else if (explanation.floor_ram->value() - p.persistent > p.budget) {
-    explanation.reason = p.persistent > 0
-                             ? "parameters and one op's operands and results alone exceed the RAM budget"
-                             : "one op's operands and results alone exceed the RAM budget";
+    explanation.reason =
+        p.persistent > 0 ? (p.persistent_of == CostTable().persistent_of ? "parameters" : p.persistent_of) +
+                               " and one op's operands and results alone exceed the RAM budget"
+                         : "one op's operands and results alone exceed the RAM budget";
   } else if (!p.in_time(p.baseline_seconds)) {
     explanation.reason = "the deadline is shorter than computing every op once";
   }

@@ -128,8 +128,8 @@ class Text {
         fmt::format("peak {} of {} allowed", format_bytes(report_.peak_ram), format_bytes(budget));
     if (budget > Bytes(0)) ram += fmt::format(" ({})", format_percent(report_.peak_ram / budget));
     if (instance_.costs.persistent > Bytes(0))
-      ram +=
-          fmt::format("; {} of it parameters and optimiser state", format_bytes(instance_.costs.persistent));
+      ram += fmt::format("; {} of it {}", format_bytes(instance_.costs.persistent),
+                         instance_.costs.persistent_of);
     add("RAM", ram);
     parameters();
     tables();

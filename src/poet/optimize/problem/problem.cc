@@ -61,6 +61,7 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   p.paging = options.paging && costs.has_storage;
   p.concurrent = costs.timing.concurrent;
   p.persistent = costs.persistent.value();
+  p.persistent_of = costs.persistent_of;
   p.budget = transient_budget(costs, request.limits).value();
   if (request.limits.deadline) p.deadline = request.limits.deadline->value();
   if (const auto most = write_limit(costs, request.limits)) p.max_bytes_written = most->value();

@@ -51,6 +51,7 @@ struct Problem {
   // The whole.
   std::int64_t budget = 0;  // for active values and workspace: the RAM budget less persistent bytes
   std::int64_t persistent = 0;
+  std::string persistent_of = CostTable().persistent_of;  // what `persistent` counts
   double deadline = std::numeric_limits<double>::infinity();
   std::int64_t max_bytes_written = std::numeric_limits<std::int64_t>::max();
   Semantics semantics = Semantics::device;
