@@ -27,6 +27,17 @@ struct Wanted {
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
 constexpr double kFew = 2'000;     // several are
 
+/// Returns whether the estimate is better by enough to justify more ops in the search.
+bool is_worthwhile(const Choice& finer, const Choice& coarser) {
+  constexpr double kWorthwhile = 0.98;
+  constexpr std::size_t kQuick = 600;  // ops; they are searched well within seconds
+  const bool quick = finer.instance.graph.ops.size() <= kQuick;
+  if (quick || !is_better(finer, coarser) || !coarser.estimate || !finer.estimate)
+    return is_better(finer, coarser);
+  return finer.estimate->breaks_limits != coarser.estimate->breaks_limits ||
+         finer.estimate->energy < kWorthwhile * coarser.estimate->energy;
+}
+
 /// How Granularity estimates the energy of a choice.
 using Estimator = void (Granularity::*)(Choice&) const;
 
@@ -46,7 +57,7 @@ Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& want
     if (ops_in_parts(training, part) > few) break;
     Choice finer = granularity.of(part);
     (granularity.*estimate)(finer);
-    const bool better = is_better(finer, best);
+    const bool better = is_worthwhile(finer, best);
     no_better = better ? 0 : no_better + 1;
     if (better) best = std::move(finer);
   }

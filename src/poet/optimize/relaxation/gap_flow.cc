@@ -38,6 +38,16 @@ double saved_at_most(const std::vector<std::int64_t>& capacity, const std::vecto
   return saved;
 }
 
+// Numbers of arcs, read by LEMON as a map. Its own maps wait for ever in their destructors if memory ran out
+// while another map of the same graph was made (AlterationNotifier::attach() does not unlock).
+struct ArcNumbers {
+  using Key = Network::Arc;
+  using Value = std::int64_t;
+  std::vector<Value> of;
+
+  Value operator[](Key arc) const { return of[at(Network::id(arc))]; }
+};
+
 // Returns the price per op, then the kept fraction of each interval. The network: the largest capacity flows
 // from the first op past the last one. Flow along an op's arc is unused capacity, at least the shortfall of
 // the op's own capacity; flow along an interval's arc is the capacity that it takes.
@@ -53,21 +63,23 @@ std::vector<double> solve_flow(const std::vector<std::int64_t>& capacity,
 
   Network network;
   network.reserveNode(ops + 1);
-  network.reserveArc(ops + static_cast<int>(intervals.size()));
+  const std::size_t arcs = capacity.size() + intervals.size();
+  network.reserveArc(static_cast<int>(arcs));
   for (int t = 0; t <= ops; ++t) network.addNode();
-  Network::ArcMap<std::int64_t> lower(network, 0);
-  Network::ArcMap<std::int64_t> upper(network, 0);
-  Network::ArcMap<std::int64_t> cost(network, 0);
+  ArcNumbers lower{std::vector<std::int64_t>(arcs)};
+  ArcNumbers upper{std::vector<std::int64_t>(arcs)};
+  ArcNumbers cost{std::vector<std::int64_t>(arcs)};
   for (int t = 0; t < ops; ++t) {
-    const auto arc = network.addArc(Network::nodeFromId(t), Network::nodeFromId(t + 1));
-    lower[arc] = most - capacity[at(t)];
-    upper[arc] = most;
+    network.addArc(Network::nodeFromId(t), Network::nodeFromId(t + 1));
+    lower.of[at(t)] = most - capacity[at(t)];
+    upper.of[at(t)] = most;
   }
-  for (const PackedInterval& i : intervals) {
-    const auto arc = network.addArc(Network::nodeFromId(i.first), Network::nodeFromId(i.last + 1));
-    upper[arc] = i.bytes;
-    cost[arc] =
-        i.bytes > 0 ? -std::llround(std::max(0.0, i.joules) / static_cast<double>(i.bytes) * unit) : 0;
+  for (std::size_t arc = capacity.size(); const PackedInterval& i : intervals) {
+    network.addArc(Network::nodeFromId(i.first), Network::nodeFromId(i.last + 1));
+    upper.of[arc] = i.bytes;
+    if (i.bytes > 0)
+      cost.of[arc] = -std::llround(std::max(0.0, i.joules) / static_cast<double>(i.bytes) * unit);
+    ++arc;
   }
   Simplex simplex(network);
   simplex.lowerMap(lower).upperMap(upper).costMap(cost);
