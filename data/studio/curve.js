@@ -6,7 +6,7 @@ import { COLOUR, byteAxis, legendAbove, margins, narrow } from "./report/axes.js
 import { element } from "./report/plans.js";
 import { shownBudget } from "./choose.js";
 import { budgetSeries, seriesOf, wordsOf } from "./curve_series.js";
-import { linesOf, rowAt } from "./points.js";
+import { linesOf, rowAt, withPoint } from "./points.js";
 
 const LINES = ["first", "again", "in", "out"];
 
@@ -46,7 +46,7 @@ export function makeCurve(box, choose) {
       draw(curve);
     },
     add(row) {
-      curve.added.push(row);
+      curve.added = withPoint(curve.added, row);
       draw(curve);
     },
     clear() {

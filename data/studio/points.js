@@ -1,9 +1,23 @@
 // The points of the curve: one line per deadline, each with the best plan and the highest bound that are known for its budget.
 
+const FIELDS = [
+  ...["ram_budget_bytes", "deadline_seconds", "energy_joules", "bound_joules", "baseline_joules", "runtime_seconds"],
+  ...["keep_all_peak_ram_bytes", "part_bytes", "ops", "batch_size"],
+];
+
 /** The point of a plan that was solved on its own, within `factor` times the time; undefined of an answer without a plan. */
 export function pointOf(answer, factor) {
   if (answer.energy_joules === null) return undefined;
-  return { ...answer, deadline: factor ? String(factor) : "", verdict: "holds" };
+  const row = { deadline: factor ? String(factor) : "", verdict: "holds" };
+  for (const field of FIELDS) row[field] = answer[field];
+  return row;
+}
+
+/** `rows` with `row`: of several with the same limits the one of least energy. */
+export function withPoint(rows, row) {
+  const same = (other) => other.ram_budget_bytes === row.ram_budget_bytes && other.deadline === row.deadline;
+  if (rows.some((other) => same(other) && other.energy_joules <= row.energy_joules)) return rows;
+  return [...rows.filter((other) => !same(other)), row];
 }
 
 /** { name, deadline, rows: plans by RAM, none: budgets without one } of each deadline. */
@@ -42,7 +56,7 @@ function carried(rows) {
       baseline_joules,
       runtime_seconds,
       bound_joules,
-      carried: from.ram_budget_bytes,
+      carried: from.ram_budget_bytes === row.ram_budget_bytes ? undefined : from.ram_budget_bytes,
     };
   });
 }

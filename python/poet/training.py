@@ -61,7 +61,7 @@ class Trainer:
     samples    number of synthetic samples, 1024
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
-    kernels    "fast" (oneDNN), "lean" or "reference"; threads: number of compute threads
+    kernels    "fast" (oneDNN), "lean" or "reference"; threads: number of compute threads, from 1 to 1024
     learning_rate, momentum, beta1, beta2, eps, weight_decay, nesterov: hyperparameters of the plan's optimiser
     lr_schedule "constant", "step" (times lr_gamma, 0.1, every lr_step_size updates) or "cosine" (annealed over lr_length updates to the
                fraction lr_least, 0, of the rate), after a linear warm-up over lr_warmup updates
@@ -152,7 +152,7 @@ class Trainer:
 
     def run(self, steps: int) -> Iterator[Step]:
         """Runs the next `steps` steps, yielding each."""
-        count = _core.whole_number("steps", steps, 0, _MOST_STEPS)
+        count = _core.whole_number("steps", steps, 0, 2**63 - 1)
         return (self.step() for _ in range(count))
 
     def validate(self, best: Optional[Path] = None) -> Validation:

@@ -12,14 +12,20 @@
 namespace poet::python {
 namespace {
 
+/// Python's or numpy's, which are integers to PyNumber_Index().
+bool is_truth_value(const py::object& value) {
+  const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+  return type == "bool" || type == "bool_";
+}
+
 /// Returns the integer that a value stands for; nullopt for a truth value and for what is no whole number.
 std::optional<py::int_> as_integer(const py::object& value) {
   PyObject* made = nullptr;
-  if (py::isinstance<py::bool_>(value)) return std::nullopt;
+  if (is_truth_value(value)) return std::nullopt;
   if (py::isinstance<py::str>(value)) {
     made = PyLong_FromUnicodeObject(value.ptr(), 10);
   } else if (PyIndex_Check(value.ptr()) != 0) {
-    made = PyNumber_Index(value.ptr());  // refused by numpy's truth values
+    made = PyNumber_Index(value.ptr());
   } else {
     const double number = PyFloat_AsDouble(value.ptr());
     if (PyErr_Occurred() == nullptr && std::isfinite(number) && number == std::floor(number))
@@ -47,7 +53,7 @@ std::optional<std::string> Arguments::amount(const char* name, bool whole) {
   const py::object value = pop(name);
   if (value.is_none()) return std::nullopt;
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
-  if (py::isinstance<py::bool_>(value)) refuse_type(name, value);
+  if (is_truth_value(value)) refuse_type(name, value);
   if (PyIndex_Check(value.ptr()) != 0) {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     if (!index) {
@@ -128,7 +134,12 @@ std::uint64_t whole_number(const std::string& name, const py::object& value, std
   const std::string rule = fmt::format("must be a whole number from {} to {}, not {}", least, most,
                                        py::repr(value).cast<std::string>());
   const std::optional<py::int_> number = as_integer(value);
-  if (!number && (py::isinstance<py::str>(value) || py::isinstance<py::float_>(value))) throw InputError(name, rule);
+  if (!number && !is_truth_value(value)) {
+    (void)PyFloat_AsDouble(value.ptr());
+    const bool is_number = PyErr_Occurred() == nullptr;  // 2.5, of any kind
+    PyErr_Clear();
+    if (is_number || py::isinstance<py::str>(value)) throw InputError(name, rule);
+  }
   if (!number) throw py::type_error(name + ": " + rule);
   const std::uint64_t found = PyLong_AsUnsignedLongLong(number->ptr());
   const bool is_beyond = PyErr_Occurred() != nullptr;  // negative or more than 64 bits

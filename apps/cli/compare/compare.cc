@@ -118,10 +118,11 @@ class Compare final : public Command {
   void look_further(Comparison& comparison) const {
     constexpr double kSeconds = 5;
     constexpr double kLess = 1 - 1e-9;  // but for rounding
-    if (comparison.posed.request.semantics != Semantics::device || options_.input.instance ||
-        (options_.input.persistent && options_.input.split))
-      return;
     const std::optional<Joules> least = least_energy(comparison);
+    // What was asked for is compared with nothing else.
+    const bool chosen = least ? options_.input.persistent || options_.input.split
+                              : options_.input.persistent && options_.input.split;
+    if (comparison.posed.request.semantics != Semantics::device || options_.input.instance || chosen) return;
     if (least && std::ranges::any_of(ram_budgets(options_.limits), &RamBudget::least)) return;
     // No plan needs less than the step without limits, in parts or not.
     if (least && kLess * *least <= comparison.posed.figures.keep_all.energy) return;
@@ -134,13 +135,21 @@ class Compare final : public Command {
     how.look_further = false;
     std::optional<Activity> activity;
     if (!options_.solver.quiet) activity.emplace("looking for a plan with operators in parts");
-    const Solved solved = solve_problem(options, how);
+    std::optional<Solved> solved;
+    try {
+      solved = solve_problem(options, how);
+    } catch (const InternalError&) {
+      return;  // what the methods have answered is not lost
+    }
     activity.reset();
-    if (!has_plan(solved)) return;
+    if (!has_plan(*solved)) return;
+    // A deadline that is a factor is a later one of a graph in parts, whose step without limits takes longer.
+    const std::optional<Seconds>& deadline = comparison.posed.request.limits.deadline;
+    const Report& report = solved->result.report;
     if (!least) {
       comparison.suggestion = solve_command();
-    } else if (solved.result.report.energy < kLess * *least) {
-      comparison.in_parts = {solved.result.report, solve_command()};
+    } else if (report.energy < kLess * *least && !(deadline && report.runtime > latest_end(*deadline))) {
+      comparison.in_parts = {report, solve_command()};
     }
   }
 

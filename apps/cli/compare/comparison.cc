@@ -119,8 +119,8 @@ std::string in_parts_text(const Comparison& comparison) {
   const Report& report = comparison.in_parts->report;
   const double overhead = report.energy / comparison.posed.figures.keep_all.energy - 1;
   return fmt::format(
-      "All methods keep operators whole and parameters in RAM, as published. With operators in parts and "
-      "parameters where they cost least, poet solve needs {} ({} over the step without limits) in {} of RAM",
+      "poet solve, with operators in parts and parameters where they cost least, needs {} ({} over the step "
+      "without limits) in {} of RAM",
       format_joules(report.energy, 6), format_percent(overhead, 3), format_bytes(report.peak_ram));
 }
 

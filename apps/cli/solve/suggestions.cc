@@ -59,8 +59,9 @@ std::string why_not(const Solved& solved) {
             ? fmt::format("; --persistent excluded assumes that they live elsewhere and then needs {}",
                           format_bytes(*solved.floor_elsewhere))
             : "";
-    return fmt::format("parameters and optimiser state alone take {}, more than the budget of {}{}",
-                       format_bytes(persistent), format_bytes(budget), elsewhere);
+    return fmt::format("{} alone take {}, more than the budget of {}{}",
+                       solved.request.instance.costs.persistent_of, format_bytes(persistent),
+                       format_bytes(budget), elsewhere);
   }
   const RamFloor& floor = solved.figures.floor;
   if (budget < floor.bytes() && budget >= floor.bytes() - floor.largest.workspace) {

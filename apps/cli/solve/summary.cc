@@ -53,7 +53,8 @@ std::string persistent_rule(const Solved& solved) {
   if (counts_persistent(solved) && home > Bytes(0))
     return fmt::format("; of parameters and optimiser state {} stay in RAM and {} live on storage", resident,
                        format_bytes(home));
-  if (counts_persistent(solved)) return fmt::format("; {} of parameters and optimiser state count", resident);
+  if (counts_persistent(solved))
+    return fmt::format("; {} of {} count", resident, solved.request.instance.costs.persistent_of);
   if (home > Bytes(0))
     return fmt::format("; {} of parameters and optimiser state live on storage", format_bytes(home));
   return "";

@@ -167,6 +167,6 @@ def _solved(graph: Graph, limits: Mapping[str, Any]) -> Result:
         if result.least_deadline is not None:
             known.append(f"deadline={result.least_deadline:.6g}")
         suggestion = f"; a plan is known with {', or with '.join(known)}" if known else ""
-        is_late = result.least_ram is None and limits["deadline"] is not None
+        is_late = result.least_ram is None and result.least_deadline is not None and limits["deadline"] is not None
         raise InputError("deadline" if is_late else "ram_budget", result.reason + suggestion)
     return result

@@ -2,11 +2,14 @@
 
 PyTorch 1 averages the loss over a selection of the samples, those whose class is not `ignore_index`. The selection's size depends on
 the batch, so it cannot be a value of a plan; here it exists only inside an operator. Kernels and their operands are PyTorch's.
+PyTorch 2 selects only the weights of classes, and by another path while it is captured: not replaced, so that with `weight` and ignored
+classes the last bits may differ there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import Any, Iterator, Optional
 
 import torch
@@ -57,13 +60,14 @@ class _MeanOfCounted(torch.autograd.Function):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def shapes_known() -> Iterator[None]:
-    """Replaces PyTorch 1's cross-entropy with label smoothing by one that can be captured and has the same bits."""
+    """Replaces PyTorch 1's cross-entropy with label smoothing, in this thread, by one that can be captured and has the same bits."""
     original = torch._C._nn.cross_entropy_loss
+    capturing = threading.get_ident()
 
     def cross_entropy_loss(
         input: torch.Tensor, target: torch.Tensor, weight: Optional[torch.Tensor], reduction: int, ignore_index: int, smoothing: float
     ) -> torch.Tensor:
-        of_classes = input.shape != target.shape
+        of_classes = threading.get_ident() == capturing and input.shape != target.shape
         if not (of_classes and reduction == _MEAN and 0 < smoothing <= 1) or (weight is not None and weight.requires_grad):
             return original(input, target, weight, reduction, ignore_index, smoothing)
         class_dim = 0 if input.dim() == 1 else 1

@@ -201,7 +201,9 @@ void read_ops_and_values(const JsonField& root, Instance& instance) {
     instance.costs.ops.push_back(read_op_cost(json));
   }
   if (root.has("persistent_bytes")) instance.costs.persistent = byte_field(root.at("persistent_bytes"));
-  if (root.has("persistent_of")) instance.costs.persistent_of = root.at("persistent_of").name();
+  if (root.has("persistent_of"))
+    if (const std::string of = root.at("persistent_of").name(); !of.empty())
+      instance.costs.persistent_of = of;
   if (root.has("has_storage")) {
     // Only a file without values cannot show it.
     const bool stated = root.at("has_storage").boolean();

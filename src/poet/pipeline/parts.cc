@@ -49,6 +49,7 @@ Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& want
   const double few = std::min(kFew, wanted.splitting.compared_ops);
   const bool large = static_cast<double>(coarse.instance.graph.ops.size()) > few;
   if (!wanted.splitting.energy || !coarse.parts.part || large) return coarse;
+  if (coarse.floor > wanted.limits.ram_budget) return coarse;  // no parts fit
   (granularity.*estimate)(coarse);
   Bytes part = *coarse.parts.part;
   Choice best = std::move(coarse);

@@ -299,9 +299,10 @@ class Figure {
     std::vector<Box> boxes;
     for (std::size_t step = 0; step < history_.steps; ++step) {
       const double height = static_cast<double>(picture_.trace.ram[step].value());
-      if (height <= axis.budget) continue;
-      boxes.push_back({x(scale_.begin(step)), x(scale_.end(step)), axis.budget / axis.unit.size,
-                       height / axis.unit.size});
+      const double bottom = std::max(axis.budget, axis.base);
+      if (height <= bottom) continue;
+      boxes.push_back(
+          {x(scale_.begin(step)), x(scale_.end(step)), bottom / axis.unit.size, height / axis.unit.size});
     }
     std::string rows;
     for (const Box& box : few(std::move(boxes), (axis.top - axis.base) / axis.unit.size))
@@ -417,7 +418,7 @@ class Figure {
   }
 
   /// A unit of the page on the x axis.
-  [[nodiscard]] double x_unit() const { return x(scale_.length()) / page_.width(); }
+  [[nodiscard]] double x_unit() const { return x(scale_.length() > 0 ? scale_.length() : 1) / page_.width(); }
 
   /// At least a hair, and on the page.
   [[nodiscard]] Trace::Interval visible(Trace::Interval place) const {

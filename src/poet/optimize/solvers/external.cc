@@ -227,6 +227,8 @@ void say_what_was_skipped(Search& search, bool infeasible) {
     text = skipped + ": interrupted";
   else if (search.remaining() <= 0)
     text = skipped + " before the time limit: run again with a longer `time_limit_seconds`";
+  else
+    text = skipped;
 }
 
 }  // namespace poet
