@@ -94,7 +94,7 @@ export function verdictOf(answer, useRam) {
   );
   if (suggestions?.length)
     block.append(
-      element("p", {}, "What would do:"),
+      element("p", {}, "Suggestions:"),
       element("ul", {}, ...suggestions.map((one) => element("li", {}, suggestionText(one)))),
     );
   const enough = least ?? (floor > answer.ram_budget_bytes ? floor : null);

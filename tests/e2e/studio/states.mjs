@@ -11,7 +11,7 @@ export async function tooLittleRamSaysHowMuchWouldDo(context) {
   await plan(page, "infeasible|unknown");
   const said = await page.locator("#verdict").textContent();
   assert.match(said, /^No plan (fits|was found in the time)\. /);
-  assert.match(said, /What would do:.*a RAM budget of [\d.]+ KB.*(a deadline of|no deadline)/s);
+  assert.match(said, /Suggestions:.*a RAM budget of [\d.]+ KB.*(a deadline of|no deadline)/s);
   const enough = said.match(/a RAM budget of ([\d.]+ KB)/)[1];
   assert.equal(await page.locator("#tools").isHidden(), true);
   await planAfter(page, () => page.click("text=/^Use .* of RAM$/"));
