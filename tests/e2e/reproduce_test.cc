@@ -65,8 +65,10 @@ class ReproduceTest : public testing::Test {
 
   [[nodiscard]] ProgramRun reproduce(const std::string& more = "") const {
     return run_command({"/bin/sh", "-c",
-                        "POET_DATA_DIR='" + data_.string() + "' '" + std::string(POET_TEST_PROGRAM) +
-                            "' reproduce --quick -o '" + out_.string() + "' " + more});
+                        // The report says when it was made; reports of two runs are compared.
+                        "SOURCE_DATE_EPOCH=1000000000 POET_DATA_DIR='" + data_.string() + "' '" +
+                            std::string(POET_TEST_PROGRAM) + "' reproduce --quick -o '" + out_.string() +
+                            "' " + more});
   }
 
   TemporaryFolder folder_;
