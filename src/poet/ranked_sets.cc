@@ -6,6 +6,7 @@
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/loads.h"
 #include "poet/optimize/quick_energy.h"
+#include "poet/plan/allowance.h"
 
 namespace poet {
 namespace {
@@ -24,7 +25,8 @@ void drop_hopeless(const Instance& instance, const Limits& limits, std::vector<P
 
 RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vector<PagedSet> sets,
                        const Stop& stop) {
-  constexpr double kMuchMore = 1.1;  // a full search saves up to a tenth of the quick one's energy
+  constexpr double kMuchMore = 1.1;     // a full search saves up to a tenth of the quick one's energy
+  constexpr double kHardlyMore = 1.02;  // fragmentation, which quick searches do not count, costs more
   constexpr int kFewOps = 4'000;
   drop_hopeless(instance, limits, sets);
   if (sets.size() < 2) {
@@ -34,12 +36,16 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
   struct Ranked {
     double joules = kInfinity;
     PagedSet paged;
+    Bytes floor;
   };
   std::vector<Ranked> ranked;
-  for (PagedSet& paged : sets) ranked.push_back({kInfinity, std::move(paged)});
+  for (PagedSet& paged : sets) {
+    const Bytes floor = ram_floor(with_paged(instance, paged), Semantics::device).bytes();
+    ranked.push_back({kInfinity, std::move(paged), floor});
+  }
   // Streaming passes first, so that greedy, which is slow, starts with the best sets.
   for (const int few_ops : {0, kFewOps}) {
-    for (auto& [joules, paged] : ranked) {
+    for (auto& [joules, paged, floor] : ranked) {
       if (stop()) break;
       if (const auto answer =
               quick_answer([&] { return stop(); }, with_paged(instance, paged), limits, few_ops))
@@ -47,9 +53,14 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
     }
     std::ranges::stable_sort(ranked, {}, &Ranked::joules);
   }
+  // Of sets of almost the same energy, those first that leave more RAM free: addresses are found in it.
+  const double least = ranked.front().joules;
+  const auto similar = std::ranges::find_if(
+      ranked, [least](double joules) { return joules > kHardlyMore * least; }, &Ranked::joules);
+  std::ranges::stable_sort(ranked.begin(), similar, {}, &Ranked::floor);
   RankedSets best;
-  const double most = kMuchMore * ranked.front().joules;
-  for (auto& [joules, paged] : ranked) {
+  const double most = kMuchMore * least;
+  for (auto& [joules, paged, floor] : ranked) {
     best.promising += joules <= most ? 1 : 0;
     best.sets.push_back(std::move(paged));
   }

@@ -110,7 +110,7 @@ TEST_F(ReproduceTest, WritesReportFiguresAndResults) {
   const ProgramRun again = reproduce();
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(again.out, run.out);
-  EXPECT_EQ(file_text((out_ / "report.html").string()), report);
+  EXPECT_TRUE(file_text((out_ / "report.html").string()) == report);  // not printed: 12,000 lines each
 }
 
 TEST_F(ReproduceTest, SaysWhatIsWrong) {

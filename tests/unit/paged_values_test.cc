@@ -205,6 +205,26 @@ TEST(PagedValues, ToFitAreFew) {
   EXPECT_EQ(paged_to_fit(made, Bytes(449)), std::nullopt);
 }
 
+// A chain of twelve layers with a weight each, of which one op needs 400 bytes more: the more is to stay
+// free, the more weights have to go.
+TEST(PagedValues, SetsToFitLeaveMoreAndMoreRoom) {
+  Instance made = instance();
+  for (int i = 4; i < 16; ++i) {
+    made.graph.values.push_back(value("weight " + std::to_string(i), Persistence::parameter, OpId()));
+    made.costs.values.push_back({Bytes(100), {Seconds(1), Joules(2)}, {Seconds(1), Joules(1)}});
+    made.graph.ops[kBackward].inputs.push_back(ValueId(i));
+  }
+  made.costs.ops[kForward].workspace = Bytes(400);
+  made.costs.persistent = Bytes(1300);
+  verify(made);
+  const Bytes all_resident = ram_floor(with_paged(made, {}), Semantics::device).bytes();
+  const auto sets = sets_to_fit(made, all_resident, Bytes(640));
+  std::vector<std::size_t> sizes;
+  for (const std::vector<ValueId>& paged : sets) sizes.push_back(paged.size());
+  // Nothing is needed where nothing is to stay free; a 32nd and a 16th need the same weight.
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 4}));
+}
+
 TEST(PagedValues, HaveTwoPlacesOnStorage) {
   Instance small = instance();
   small.costs.storage_capacity = Bytes(250);

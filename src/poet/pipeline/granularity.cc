@@ -97,22 +97,13 @@ void Granularity::estimate(Choice& of) const {
 
 void Granularity::estimate_some_resident(Choice& of) const {
   estimate(of);
-  if (of.estimate) consider_fits(of, {4, 3, 2});
+  if (of.estimate) estimate_most_resident(of);
 }
 
-void Granularity::estimate_most_resident(Choice& of) const { consider_fits(of, {4, 3}); }
-
-void Granularity::consider_fits(Choice& of, std::initializer_list<int> quarters) const {
+void Granularity::estimate_most_resident(Choice& of) const {
   if (!splitting_.energy || of.floor > budget()) return;
-  const Bytes room = budget() - of.floor;
-  std::vector<ValueId> before = pageable(of.instance);
-  for (const int quarter : quarters) {
-    const Bytes ram = of.floor + Bytes(room.value() / 4 * quarter);
-    std::optional<std::vector<ValueId>> paged = paged_to_fit(of.instance, ram);
-    if (!paged || paged->empty() || *paged == before) continue;
-    consider(with_paged(of.instance, *paged), of);
-    before = std::move(*paged);
-  }
+  for (const std::vector<ValueId>& paged : sets_to_fit(of.instance, budget(), budget() - of.floor))
+    consider(with_paged(of.instance, paged), of);
 }
 
 bool is_better(const Choice& a, const Choice& b) {

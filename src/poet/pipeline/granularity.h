@@ -2,7 +2,6 @@
 
 // Compares sizes of operator parts for a RAM budget.
 
-#include <initializer_list>
 #include <optional>
 
 #include "poet/cost/instance.h"
@@ -56,15 +55,14 @@ class Granularity {
   /// Sets the estimate unless it is set: with all pageable persistent values paged, or none, whichever is
   /// better.
   void estimate(Choice& of) const;
-  /// Likewise; also tries paging as few persistent values as let every op fit into several fractions of RAM.
+  /// Likewise; also with few persistent values paged (sets_to_fit()).
   void estimate_some_resident(Choice& of) const;
-  /// Tries only that, in almost all of the RAM: finer parts are meant to allow it.
+  /// Only with few paged: finer parts are meant to allow it.
   void estimate_most_resident(Choice& of) const;
 
  private:
   [[nodiscard]] Choice choice(InParts parts) const;
   void consider(const Instance& instance, Choice& of) const;
-  void consider_fits(Choice& of, std::initializer_list<int> quarters) const;
   [[nodiscard]] Bytes budget() const { return limits_.ram_budget; }
   /// Returns whether twice the largest op's RAM fits beside the persistent bytes.
   [[nodiscard]] bool fits_easily(const Choice& of) const;

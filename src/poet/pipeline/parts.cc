@@ -25,17 +25,12 @@ struct Wanted {
 };
 
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
-constexpr double kFew = 2'000;     // several are
 
-/// Returns whether the estimate is better by enough to justify more ops in the search.
-bool is_worthwhile(const Choice& finer, const Choice& coarser) {
-  constexpr double kWorthwhile = 0.98;
-  constexpr std::size_t kQuick = 600;  // ops; they are searched well within seconds
-  const bool quick = finer.instance.graph.ops.size() <= kQuick;
-  if (quick || !is_better(finer, coarser) || !coarser.estimate || !finer.estimate)
-    return is_better(finer, coarser);
-  return finer.estimate->breaks_limits != coarser.estimate->breaks_limits ||
-         finer.estimate->energy < kWorthwhile * coarser.estimate->energy;
+/// Returns the ops up to which finer parts are tried for their energy: a full search has to get as far with
+/// them as with coarser ones in the time, to which `compared_ops` is proportional.
+double few_ops(const Splitting& splitting) {
+  constexpr double kOfCompared = 0.08;
+  return std::clamp(kOfCompared * splitting.compared_ops, std::min(600.0, splitting.compared_ops), 2'000.0);
 }
 
 /// How Granularity estimates the energy of a choice.
@@ -46,7 +41,7 @@ using Estimator = void (Granularity::*)(Choice&) const;
 Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& wanted,
                         const Granularity& granularity, Estimator estimate) {
   constexpr int kNoBetter = 2;  // sizes of parts
-  const double few = std::min(kFew, wanted.splitting.compared_ops);
+  const double few = few_ops(wanted.splitting);
   const bool large = static_cast<double>(coarse.instance.graph.ops.size()) > few;
   if (!wanted.splitting.energy || !coarse.parts.part || large) return coarse;
   if (coarse.floor > wanted.limits.ram_budget) return coarse;  // no parts fit
@@ -58,7 +53,7 @@ Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& want
     if (ops_in_parts(training, part) > few) break;
     Choice finer = granularity.of(part);
     (granularity.*estimate)(finer);
-    const bool better = is_worthwhile(finer, best);
+    const bool better = is_better(finer, best);
     no_better = better ? 0 : no_better + 1;
     if (better) best = std::move(finer);
   }
@@ -81,7 +76,7 @@ Choice for_any_residence(const Graph& training, const Wanted& wanted) {
   Choice kept = with_finer_parts(keeping.choose(), training, wanted, keeping, &Granularity::estimate);
   if (kept.parts.part == paged.parts.part) return paged;
   keeping.estimate(kept);
-  const bool refined = paged.parts.part && ops <= std::min(kFew, splitting.compared_ops);
+  const bool refined = paged.parts.part && ops <= few_ops(splitting);
   if (!refined && kept.estimate) paging.estimate_some_resident(paged);
   return kept.estimate && is_better(kept, paged) ? std::move(kept) : std::move(paged);
 }

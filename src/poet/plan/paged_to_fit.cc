@@ -96,4 +96,16 @@ std::optional<std::vector<ValueId>> paged_to_fit(const Instance& instance, Bytes
   return Fitting(instance, pageable(instance)).run(ram);
 }
 
+std::vector<std::vector<ValueId>> sets_to_fit(const Instance& instance, Bytes ram, Bytes room) {
+  constexpr int kNothing = 0;
+  std::vector<std::vector<ValueId>> sets;
+  for (const int share : {kNothing, 32, 16, 8, 4, 2}) {
+    const Bytes free = share == kNothing ? Bytes(0) : Bytes(room.value() / share);
+    std::optional<std::vector<ValueId>> paged = paged_to_fit(instance, ram - free);
+    if (!paged || paged->empty() || std::ranges::find(sets, *paged) != sets.end()) continue;
+    sets.push_back(std::move(*paged));
+  }
+  return sets;
+}
+
 }  // namespace poet

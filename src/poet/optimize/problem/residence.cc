@@ -18,8 +18,6 @@ namespace {
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
 constexpr double kMostToStay = 0.75;
 constexpr double kMostOfLarge = 0.1;
-// Fractions of the same RAM that are left free by the smallest sets of paged values.
-constexpr std::array kFits = {0.0, 0.25, 0.5};
 
 bool has_homes(const Instance& instance) {
   return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
@@ -42,9 +40,9 @@ IdVector<ValueId, Joules> savings(const Instance& all_paged, const Dataflow& flo
 
 }  // namespace
 
-std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Limits& limits) {
+std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits) {
   const Bytes ram_budget = limits.ram_budget;
-  std::vector<std::vector<ValueId>> sets;
+  std::vector<PagedSet> sets;
   if (floor_of(with_paged(instance, {})) <= ram_budget) sets.emplace_back();
   const std::vector<ValueId> all = pageable(instance);
   const Bytes room = ram_budget - floor_of(with_paged(instance, all));
@@ -55,14 +53,11 @@ std::vector<std::vector<ValueId>> paged_sets(const Instance& instance, const Lim
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
   const bool large = is_large(instance.graph.ops.size());
-  for (const double part : kFits) {
-    if (large) break;  // each set is expensive
-    const Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));
-    auto few = paged_to_fit(instance, ram_budget - left);
-    if (!few || few->empty() || std::find(sets.begin(), sets.end(), *few) != sets.end()) continue;
-    const Instance with = with_paged(instance, *few);
-    if (has_homes(with) && floor_of(with) <= ram_budget) sets.push_back(std::move(*few));
-  }
+  if (!large)  // each set is expensive
+    for (PagedSet& few : sets_to_fit(instance, ram_budget, room)) {
+      const Instance with = with_paged(instance, few);
+      if (has_homes(with) && floor_of(with) <= ram_budget) sets.push_back(std::move(few));
+    }
   const bool hurries = limits.max_bytes_written || limits.deadline;
   const double most = hurries ? 1 : large ? kMostOfLarge : kMostToStay;
   for (const double part : kFractions) {
