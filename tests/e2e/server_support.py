@@ -159,7 +159,7 @@ def processes_of(data):
 
 def until_nobody_works(data):
     """What a killed process had started is killed with it, but waited for by nobody: its memory is given back a moment later."""
-    until(lambda: not processes_of(data), 5, lambda: f"left behind: {processes_of(data)}")
+    until(lambda: not processes_of(data), 30, lambda: f"left behind: {processes_of(data)}")
 
 
 def everything_said(connection):
