@@ -645,14 +645,14 @@ TEST(Compare, StagedRulesLeaveOutWhoPagesInTime) {
 TEST(Compare, CtrlCKeepsWhatThereIs) {
   const ProgramRun run = run_command(
       {program().string(), "compare", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget",
-       "55MB", "--gap", "0", "--time-limit", "5min", "--methods", "chen-greedy,checkmate,dtr", "--json"},
+       "55MB", "--gap", "0", "--time-limit", "1h", "--methods", "chen-greedy,checkmate,dtr", "--json"},
       "Checkmate, ");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["interrupted"], true);
   ASSERT_EQ(json["methods"].size(), 2U);
   EXPECT_EQ(json["methods"][0]["verdict"], "holds");
-  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 60);
+  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 600);
 }
 
 }  // namespace
