@@ -524,10 +524,10 @@ TEST(Streams, ATerminalGetsOneLiveLine) {
   EXPECT_FALSE(contains(seen, "poet: ")) << seen;
 }
 
-const std::vector<std::string> kLong = {program().string(), "solve",          "--semantics", "published",
-                                        "--model",          "resnet18_cifar", "--platform",  "m4",
-                                        "--ram-budget",     "806036",         "--gap",       "0",
-                                        "--time-limit",     "1h",             "--json"};
+const std::vector<std::string> kLong = {
+    program().string(), "solve", "--semantics",  "published", "--model", "resnet18_cifar",
+    "--platform",       "m4",    "--ram-budget", "806036",    "--gap",   "0",
+    "--time-limit",     "1h",    "--json"};
 
 TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   const ProgramRun run = run_command(kLong, "best ");

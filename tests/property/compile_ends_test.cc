@@ -74,8 +74,8 @@ double cpu_seconds() {
   return sum;
 }
 
-/// How many times longer than where the limits are from the same work takes now, of processor time: so much later all may
-/// end on a slower machine, with sanitizers, or where others use the same caches.
+/// How many times longer than where the limits are from the same work takes now, of processor time: so much
+/// later all may end on a slower machine, with sanitizers, or where others use the same caches.
 double slowness() {
   constexpr double kThere = 0.045;
   static const Case work = random_case(10'000, 0.3);

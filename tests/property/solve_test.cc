@@ -166,8 +166,8 @@ TEST_P(Solve, SameCallSameSchedule) {
 // solve at the latter finds.
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
-  // Of the time limit a part is for the search for the limits named, which ends by itself after some seconds: it is
-  // the least only if the clock does not end it.
+  // Of the time limit a part is for the search for the limits named, which ends by itself after some seconds:
+  // it is the least only if the clock does not end it.
   SolveOptions patient = exact();
   patient.time_limit_seconds = 600;
   int named = 0;
