@@ -159,7 +159,7 @@ TEST(Solve, ADeadlineThatIsNamedIsKeptWithParametersOnStorageToo) {
 
 TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
   const std::string arguments =
-      "solve --quiet --model linear --platform m4 --split off --time-limit 20 --json --batch-size ";
+      "solve --quiet --model linear --platform m4 --split off --time-limit 5min --json --batch-size ";
   const Json large = poet(arguments + "4000").json();
   EXPECT_EQ(large["status"], "infeasible");
   const Json& suggestions = large["explanation"]["way_out"];
@@ -189,7 +189,8 @@ TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
 
 // 32 KiB are less than the parameters, and more than the step needs without them.
 TEST(Solve, ParametersElsewhereAreASuggestionThatWasTried) {
-  const std::string problem = "solve --quiet --json --model linear --platform m0 --split off ";
+  const std::string problem =
+      "solve --quiet --json --model linear --platform m0 --split off --time-limit 5min ";
   const ProgramRun none = poet(problem + "--ram-budget 32KiB --persistent resident");
   EXPECT_EQ(none.exit_code, 1);
   const Json why = none.json()["explanation"];
@@ -523,10 +524,10 @@ TEST(Streams, ATerminalGetsOneLiveLine) {
   EXPECT_FALSE(contains(seen, "poet: ")) << seen;
 }
 
-const std::vector<std::string> kLong = {program().string(), "solve",          "--semantics", "published",
-                                        "--model",          "resnet18_cifar", "--platform",  "m4",
-                                        "--ram-budget",     "806036",         "--gap",       "0",
-                                        "--time-limit",     "5min",           "--json"};
+const std::vector<std::string> kLong = {
+    program().string(), "solve", "--semantics",  "published", "--model", "resnet18_cifar",
+    "--platform",       "m4",    "--ram-budget", "806036",    "--gap",   "0",
+    "--time-limit",     "1h",    "--json"};
 
 TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   const ProgramRun run = run_command(kLong, "best ");
@@ -534,7 +535,7 @@ TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   const Json json = run.json();
   EXPECT_EQ(json["status"], "feasible");
   EXPECT_EQ(json["interrupted"], true);
-  EXPECT_LT(json["solve_seconds"].get<double>(), 60);
+  EXPECT_LT(json["solve_seconds"].get<double>(), 600);
   EXPECT_TRUE(contains(run.err, "stopping with what was found so far")) << run.err;
 }
 
@@ -560,7 +561,8 @@ TEST(Compare, TextHasEveryMethodAndFitsTheTerminal) {
 }
 
 TEST(Compare, JsonAndCsvSayTheSame) {
-  const std::string csv = ::testing::TempDir() + "comparison.csv";
+  const TemporaryFolder folder;
+  const std::string csv = folder.file("comparison.csv");
   const ProgramRun run = poet(kCompare + "--ram-budget 260.3KB --json --csv " + csv);
   EXPECT_EQ(run.exit_code, 0);
   const Json json = run.json();
@@ -643,14 +645,14 @@ TEST(Compare, StagedRulesLeaveOutWhoPagesInTime) {
 TEST(Compare, CtrlCKeepsWhatThereIs) {
   const ProgramRun run = run_command(
       {program().string(), "compare", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget",
-       "55MB", "--gap", "0", "--time-limit", "5min", "--methods", "chen-greedy,checkmate,dtr", "--json"},
+       "55MB", "--gap", "0", "--time-limit", "1h", "--methods", "chen-greedy,checkmate,dtr", "--json"},
       "Checkmate, ");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["interrupted"], true);
   ASSERT_EQ(json["methods"].size(), 2U);
   EXPECT_EQ(json["methods"][0]["verdict"], "holds");
-  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 60);
+  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 600);
 }
 
 }  // namespace

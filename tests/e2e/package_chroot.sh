@@ -8,6 +8,15 @@ user_in_chroot() {
     sh -c 'cd "$HOME" && exec "$@"' sh "$@"
 }
 
+# apt_in_chroot ARGS...: installs, unless a file cannot be had any more from where the first ones came.
+apt_in_chroot() {
+  in_chroot apt-get -o Acquire::Retries=5 install -y "$@" >"$work/apt.log" 2>&1 && return
+  cat "$work/apt.log" >>"$work/chroot.log"
+  ! grep -q '^E: \(Failed to fetch\|Unable to fetch\)' "$work/apt.log" || skip "the source of Debian's packages does not answer any more"
+  tail -n 20 "$work/apt.log" >&2
+  return 1
+}
+
 ((EUID == 0)) || skip "only root makes chroots"
 command -v mmdebstrap >/dev/null || skip "needs mmdebstrap"
 [[ -n $(compgen -G "$work/*.deb") ]] || skip "no packages"
@@ -23,7 +32,7 @@ sources=$(apt-get indextargets 'Origin: Debian' 'Created-By: Packages' 'Codename
 [[ -n $sources ]] || skip "apt knows no source of Debian 12 here"
 root=$(mktemp -d)
 trap 'rm -rf --one-file-system "$root"' EXIT
-timeout 300 mmdebstrap --variant=apt bookworm "$root" - <<<"$sources" >"$work/chroot.log" 2>&1 ||
+timeout 1200 mmdebstrap --variant=apt bookworm "$root" - <<<"$sources" >"$work/chroot.log" 2>&1 ||
   skip "no chroot could be made: $(grep -v '^I:' "$work/chroot.log" | tail -n 1)"
 mount -t proc proc "$root/proc" 2>/dev/null || skip "/proc cannot be mounted in a chroot here"
 trap 'umount "$root/proc"; rm -rf --one-file-system "$root"' EXIT
@@ -33,10 +42,7 @@ cp "$work"/*.deb "$root/tmp"
 cp "$repository"/tests/e2e/readme_commands_test.py "$repository"/README.md "$root/home/someone"
 
 begin=$(date +%s.%N)
-in_chroot apt-get install -y "/tmp/poet_${version}_$(dpkg --print-architecture).deb" >>"$work/chroot.log" 2>&1 || {
-  tail -n 20 "$work/chroot.log" >&2
-  fail "apt-get install"
-}
+apt_in_chroot "/tmp/poet_${version}_$(dpkg --print-architecture).deb" || fail "apt-get install"
 installed=$(date +%s.%N)
 user_in_chroot poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 --plan-out my.plan \
   --quiet >"$work/answer" || fail "poet solve"
@@ -45,12 +51,12 @@ awk -v a="$begin" -v b="$installed" -v c="$(date +%s.%N)" \
   'BEGIN { printf "apt install: %.1f s; first plan: %.1f s; together %.1f s\n", b - a, c - b, c - a }'
 
 # The rest: Python beside it, all that the README says, its program in C++.
-in_chroot apt-get install -y --no-install-recommends "/tmp/python3-poet_${version}_$(dpkg --print-architecture).deb" >>"$work/chroot.log" 2>&1 || fail "python3-poet"
+apt_in_chroot --no-install-recommends "/tmp/python3-poet_${version}_$(dpkg --print-architecture).deb" || fail "python3-poet"
 user_in_chroot python3 -c 'import poet; assert poet.solve("linear", device="m0", ram_budget="24KiB", time_limit=2)' ||
   fail "Python"
 user_in_chroot python3 readme_commands_test.py README.md /usr/bin/poet || fail "the README's commands"
-in_chroot apt-get install -y --no-install-recommends "/tmp/libpoet-dev_${version}_$(dpkg --print-architecture).deb" \
-  cmake g++ make >>"$work/chroot.log" 2>&1 || fail "libpoet-dev"
+apt_in_chroot --no-install-recommends "/tmp/libpoet-dev_${version}_$(dpkg --print-architecture).deb" cmake g++ make ||
+  fail "libpoet-dev"
 cp -r "$repository"/tests/e2e/consumer "$root/home/someone"
 sed -n '/^```cpp$/,/^```$/p' "$repository/README.md" | sed '1d;$d' >"$root/home/someone/example.cc"
 chmod -R a+rX "$root/home/someone"

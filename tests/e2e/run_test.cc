@@ -506,12 +506,12 @@ TEST_F(Run, CtrlCInTheTextToo) {
 TEST_F(Run, CtrlCWhileSolvingTrainsByTheBestPlanSoFar) {
   const ProgramRun run =
       run_command({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72",
-                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "5min", "--steps", "1", "--json"},
+                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
                   "best ");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["losses"].size(), 1U);
-  EXPECT_LT(json["solve_seconds"].get<double>(), 60);
+  EXPECT_LT(json["solve_seconds"].get<double>(), 600);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ def two_servers(data):
             b.wait(each, ["running", "done"])
         assert a.stop(signal.SIGKILL) == -signal.SIGKILL
         for each in lost:
-            job = b.wait(each, seconds=30)
+            job = b.wait(each)
             assert job["state"] == "done", job
         assert b.request("DELETE", f"/api/v1/jobs/{busy}").status in (200, 409)
     print("two servers on one folder: one queue, one set of results")

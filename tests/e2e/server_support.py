@@ -40,7 +40,7 @@ class Server:
         self.host, self.port = "::1" if found[1] == "[::1]" else "127.0.0.1", int(found[2])
         self.fields = {}  # of every request
 
-    def request(self, method, path, body=None, timeout=60, **fields):
+    def request(self, method, path, body=None, timeout=120, **fields):
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         with contextlib.closing(connection):
             named = {name.replace("_", "-"): value for name, value in {**self.fields, **fields}.items()}
@@ -73,7 +73,7 @@ class Server:
         assert answer.status == 200, answer
         return answer.json()
 
-    def wait(self, name, wanted=ENDED, seconds=60):
+    def wait(self, name, wanted=ENDED, seconds=300):
         """The job, once it is in one of these states."""
         job = until(lambda: (lambda job: job if job["state"] in wanted else None)(self.job(name)), seconds,
                     lambda: f"the job is {self.job(name)}")
@@ -89,7 +89,7 @@ class Server:
     def connect(self, timeout=30):
         return socket.create_connection((self.host, self.port), timeout)
 
-    def stop(self, how=signal.SIGTERM, seconds=20):
+    def stop(self, how=signal.SIGTERM, seconds=60):
         """Its exit code."""
         self.process.send_signal(how)
         code = self.process.wait(seconds)
@@ -159,7 +159,7 @@ def processes_of(data):
 
 def until_nobody_works(data):
     """What a killed process had started is killed with it, but waited for by nobody: its memory is given back a moment later."""
-    until(lambda: not processes_of(data), 5, lambda: f"left behind: {processes_of(data)}")
+    until(lambda: not processes_of(data), 30, lambda: f"left behind: {processes_of(data)}")
 
 
 def everything_said(connection):

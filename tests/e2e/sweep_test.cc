@@ -210,7 +210,7 @@ TEST_F(SweepTest, GoesOnAfterTheCoordinatorWasKilled) {
   process->send(SIGKILL);
   EXPECT_EQ(process->wait(), 128 + SIGKILL);
   for (const pid_t worker : workers) {
-    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); }, 10));
+    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); }, 120));
   }
   finish_and_compare("r.sqlite");
 }

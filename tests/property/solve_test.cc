@@ -166,6 +166,10 @@ TEST_P(Solve, SameCallSameSchedule) {
 // solve at the latter finds.
 TEST_P(Solve, NamedLimitsHaveASchedule) {
   Rng rng(34);
+  // Of the time limit a part is for the search for the limits named, which ends by itself after some seconds:
+  // it is the least only if the clock does not end it.
+  SolveOptions patient = exact();
+  patient.time_limit_seconds = 600;
   int named = 0;
   const int enough_named = test::effort(16);
   for (int i = 0; i < 100 && named < enough_named; ++i) {
@@ -174,7 +178,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
     if (test::chance(rng, 0.5))
       c.limits.ram_budget = *ram_floor(make_problem({c.instance, c.limits, c.semantics}, {})).floor_ram;
     if (test::chance(rng, 0.5)) c.instance.costs.has_storage = false;
-    const Answer answer = solved(c, exact());
+    const Answer answer = solved(c, patient);
     if (answer.found()) continue;
     const Explanation& why = answer.outcome.explanation;
     EXPECT_FALSE(why.reason.empty());

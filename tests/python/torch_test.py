@@ -1,7 +1,6 @@
 """poet.torch: any module's step within a budget is PyTorch's own in every bit, and PyTorch never holds more than the plan says."""
 
 import copy
-import re
 from unittest import mock
 
 from support import main
@@ -24,8 +23,9 @@ class Bits(TorchCase):
 
     def test_recomputing_random_operators_draws_the_same(self):
         step = self.expect_same(Branches(), [images() for _ in range(3)], storage=None)
-        calls = re.findall(r"aten_convolution\(", step.code)
-        self.assertGreater(len(calls), 3)
+        # Which operators is a matter of how long they took when they were measured.
+        self.assertLess(step.peak_bytes, step.keep_all_bytes)
+        self.assertGreater(step.plan.verdict["recomputations"], 0)
         self.assertNotIn("pages.", step.code)
 
     def test_masks_are_drawn_again(self):

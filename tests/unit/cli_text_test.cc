@@ -11,6 +11,7 @@
 #include "poet/base/error.h"
 #include "poet/pipeline/network.h"
 #include "poet/report/table.h"
+#include "tests/support/program.h"
 
 namespace poet::cli {
 namespace {
@@ -143,8 +144,9 @@ TEST(Matches, IsAListOfGlobsOverWholeNames) {
 
 TEST(CheckWritable, RefusesWhatCannotBeCreated) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(testing::TempDir()) / "poet_check_writable";
-  fs::create_directories(folder);
+  const test::TemporaryFolder own;
+  const fs::path folder = own.file("folder");
+  fs::create_directory(folder);
   EXPECT_NO_THROW(check_writable("--schedule-out", (folder / "new.json").string()));
   EXPECT_FALSE(fs::exists(folder / "new.json"));
   EXPECT_THROW(check_writable("--schedule-out", folder.string()), InputError);
@@ -152,7 +154,6 @@ TEST(CheckWritable, RefusesWhatCannotBeCreated) {
   EXPECT_THROW(check_writable("--schedule-out", ""), InputError);
   EXPECT_THROW(check_writable("--schedule-out", folder.string() + "/"), InputError);
   EXPECT_THROW(check_writable("--schedule-out", "/dev/null"), InputError);
-  fs::remove_all(folder);
 }
 
 TEST(LiveLine, EndsAfterAWord) {

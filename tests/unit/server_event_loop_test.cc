@@ -68,7 +68,7 @@ struct Client {
     const int before = server.asked;
     EXPECT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
-    EXPECT_TRUE(test::wait_until([&] { return server.asked != before; }, 10));
+    EXPECT_TRUE(test::wait_until([&] { return server.asked != before; }, 120));
   }
   ~Client() { ::close(socket); }
   Client(const Client&) = delete;
@@ -138,7 +138,7 @@ struct Keeper {
   }
   /// The next request, once it has arrived.
   RawRequest next() {
-    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }, 10));
+    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }, 120));
     const std::scoped_lock lock(mutex);
     if (kept.empty()) return {};
     RawRequest first = std::move(kept.front());
@@ -160,7 +160,7 @@ struct Sender {
     at.sin_family = AF_INET;
     at.sin_port = htons(address.port);
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{10, 0};
+    const timeval patience{120, 0};
     (void)setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
   }
@@ -259,7 +259,7 @@ TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsReset) {
   server.loop->hold(std::move(request), "job");
   client.reset();
   // Then the loop has noticed the reset, whichever came first.
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
   server.loop->publish("job", "it has ended", true);
   const Sender other(server.address);
   EXPECT_TRUE(other.send(request_with_body()));
@@ -275,7 +275,7 @@ TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsClosed) {
   const std::weak_ptr<void> counted = request.counted;
   server.loop->hold(std::move(request), "job");
   client.close();
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
 }
 
 TEST(ServerEventLoop, AnswersAClientThatHasClosedItsSendingSide) {
@@ -312,7 +312,7 @@ TEST(ServerEventLoop, ProbesAHalfClosedConnectionUntilItIsClosed) {
     EXPECT_EQ(client.status(), "\n");
   }
   client.close();
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 10));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
 }
 
 TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
@@ -329,7 +329,7 @@ TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
       const std::scoped_lock lock(mutex);
       sizes.push_back(request.bytes.size());
     }
-    EXPECT_TRUE(test::wait_until([&] { return !blocks; }, 20));
+    EXPECT_TRUE(test::wait_until([&] { return !blocks; }, 120));
     loop->respond(request.connection, {kOk, true, {}});
     return true;
   });
@@ -344,12 +344,12 @@ TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
         const std::scoped_lock lock(mutex);
         return sizes.size() == 1;
       },
-      10));
+      120));
   for (const auto& [sender, bytes] : {std::pair(&first, large), std::pair(&second, small)}) {
     EXPECT_TRUE(sender->send(bytes));
     int unread = 1;  // by the system of the server
     EXPECT_TRUE(test::wait_until(
-        [&, of = sender] { return ioctl(of->socket, SIOCOUTQ, &unread) == 0 && unread == 0; }, 10));
+        [&, of = sender] { return ioctl(of->socket, SIOCOUTQ, &unread) == 0 && unread == 0; }, 120));
   }
   blocks = false;
   for (const Sender* sender : {&blocker, &first, &second}) EXPECT_EQ(sender->status(), "HTTP/1.1 200 OK");

@@ -118,8 +118,10 @@ export async function aSavedPageListsTensors(context) {
   await section.locator("tbody button").first().click();
   assert.notEqual(await section.locator("td.tensor").count(), 0);
   const search = async (text) => {
+    const before = await told();
     await section.locator("input").fill(text);
-    await page.waitForTimeout(500); // the table follows when nobody types any more
+    // The table follows when nobody types any more.
+    await section.locator("[role=status]").filter({ hasNotText: before }).waitFor();
   };
   await search("GRAD:FC1");
   const found = await section.locator("td.tensor").allTextContents();
