@@ -67,7 +67,7 @@ function why(model, value) {
 }
 
 const PAGE = "to page it out and in once";
-const AGAIN = "to compute it again";
+const AGAIN = "to compute it again, idle power included";
 const HOME = "to load it and write it home once";
 
 /** `alternatives`: [what would be done, its energy or null]. */
@@ -80,7 +80,7 @@ function costs(size, alternatives, spent) {
     "table",
     {},
     ...alternatives.map(([name, energy]) => row(name, cost(energy))),
-    row("spent on it in this plan", joules(spent)),
+    row("spent on it in this plan, with idle power while it is computed again", joules(spent)),
   );
 }
 

@@ -146,16 +146,16 @@ export function makeTensors(box, model, select) {
   const show = () => {
     const groups = grouped(tensors, asked);
     const names = [
-      ["layer, tensor", ""],
-      ["bytes", ""],
-      ["energy spent", ""],
-      ["decision", "decisions"],
-      ["why", "why"],
+      ["layer, tensor", "", ""],
+      ["bytes", "", ""],
+      ["energy spent", "", "on transfers and on computing it again, idle power during the latter included"],
+      ["decision", "decisions", ""],
+      ["why", "why", ""],
     ];
     const head = element(
       "tr",
       {},
-      ...names.map(([name, className]) => element("th", { scope: "col", className }, name)),
+      ...names.map(([name, className, title]) => element("th", { scope: "col", className, title }, name)),
     );
     const found = sum(
       groups.map(({ own }) => ({ own: own.length })),
