@@ -26,7 +26,7 @@ void drop_hopeless(const Instance& instance, const Limits& limits, std::vector<P
 RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vector<PagedSet> sets,
                        const Stop& stop) {
   constexpr double kMuchMore = 1.1;     // a full search saves up to a tenth of the quick one's energy
-  constexpr double kHardlyMore = 1.02;  // fragmentation, which quick searches do not count, costs more
+  constexpr double kHardlyMore = 1.02;  // fragmentation, which greedy plans do not count, costs more
   constexpr int kFewOps = 4'000;
   drop_hopeless(instance, limits, sets);
   if (sets.size() < 2) {
@@ -54,9 +54,10 @@ RankedSets ranked_sets(const Instance& instance, const Limits& limits, std::vect
     std::ranges::stable_sort(ranked, {}, &Ranked::joules);
   }
   // Of sets of almost the same energy, those first that leave more RAM free: addresses are found in it.
-  const double least = ranked.front().joules;
+  const double least = ranked.front().joules;  // infinite if no search found a plan
   const auto similar = std::ranges::find_if(
-      ranked, [least](double joules) { return joules > kHardlyMore * least; }, &Ranked::joules);
+      ranked, [least](double joules) { return least == kInfinity || joules > kHardlyMore * least; },
+      &Ranked::joules);
   std::ranges::stable_sort(ranked.begin(), similar, {}, &Ranked::floor);
   RankedSets best;
   const double most = kMuchMore * least;

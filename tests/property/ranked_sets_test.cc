@@ -47,15 +47,19 @@ TEST(RankedSets, BestFirst) {
       joules.push_back(quick_joules(with_paged(instance, paged), limits));
       floors.push_back(ram_floor(with_paged(instance, paged), Semantics::device).bytes());
     }
-    // Those within 2% of the least energy by the RAM that they need, the others by energy.
     const double least = joules.empty() ? 0 : std::ranges::min(joules);
+    if (least == kInfinity) {
+      EXPECT_EQ(ranked.sets, sets);
+      continue;
+    }
+    // Those within 2% of the least energy by the RAM that they need, the others by energy.
     const auto similar = static_cast<std::ptrdiff_t>(
         std::ranges::count_if(joules, [&](double one) { return one <= 1.02 * least; }));
     EXPECT_TRUE(std::all_of(joules.begin(), joules.begin() + similar,
                             [&](double one) { return one <= 1.02 * least; }));
     EXPECT_TRUE(std::is_sorted(floors.begin(), floors.begin() + similar));
     EXPECT_TRUE(std::is_sorted(joules.begin() + similar, joules.end()));
-    reordered += std::is_sorted(joules.begin(), joules.end()) ? 0 : 1;
+    reordered += std::ranges::is_sorted(joules) ? 0 : 1;
     if (joules.size() == 1) {
       EXPECT_EQ(ranked.promising, 1U);
     }
@@ -80,11 +84,11 @@ TEST(RankedSets, BestFirst) {
   }
   EXPECT_GT(several, test::enough(50));
   EXPECT_GT(hopeless, test::enough(20));
-  EXPECT_GT(reordered, 0);
+  EXPECT_GT(reordered, test::enough(1));
 }
 
 // A little below the RAM that keeping all of linear's parameters takes, a few parts of them have to be paged:
-// 7.9 mJ where 24 KB are, 13.6 mJ where the next larger set is that leaves a quarter of the other RAM free.
+// 7.9 mJ with 30 KB of them; 13.6 mJ with the set that leaves a quarter of the other RAM free.
 TEST(RankedSets, PageNoMoreThanIsNeeded) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;

@@ -21,7 +21,7 @@ class Bits(TorchCase):
         self.assertIn("pages.read", step.code)
         self.assertTrue(step.plan.valid)
 
-    def test_recomputing_random_operators_draws_the_same(self):
+    def test_what_is_computed_again_has_the_same_bits(self):
         step = self.expect_same(Branches(), [images() for _ in range(3)], storage=None)
         # Which operators is a matter of how long they took when they were measured.
         self.assertLess(step.peak_bytes, step.keep_all_bytes)

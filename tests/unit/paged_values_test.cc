@@ -205,7 +205,7 @@ TEST(PagedValues, ToFitAreFew) {
   EXPECT_EQ(paged_to_fit(made, Bytes(449)), std::nullopt);
 }
 
-// A chain of twelve layers with a weight each, of which one op needs 400 bytes more: the more is to stay
+// Twelve further weights, all read by `backward`; `forward` needs 400 bytes of workspace. The more is to stay
 // free, the more weights have to go.
 TEST(PagedValues, SetsToFitLeaveMoreAndMoreRoom) {
   Instance made = instance();
@@ -220,9 +220,14 @@ TEST(PagedValues, SetsToFitLeaveMoreAndMoreRoom) {
   const Bytes all_resident = ram_floor(with_paged(made, {}), Semantics::device).bytes();
   const auto sets = sets_to_fit(made, all_resident, Bytes(640));
   std::vector<std::size_t> sizes;
-  for (const std::vector<ValueId>& paged : sets) sizes.push_back(paged.size());
-  // Nothing is needed where nothing is to stay free; a 32nd and a 16th need the same weight.
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 4}));
+  for (const std::vector<ValueId>& paged : sets) {
+    sizes.push_back(paged.size());
+    const auto is_new = [](ValueId v) { return v >= ValueId(4); };  // `forward` uses the other weight
+    EXPECT_TRUE(std::ranges::all_of(paged, is_new));
+  }
+  // An eighth, a 16th and a 32nd need the same weight; where nothing is to stay free, none has to go.
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 2, 1}));
+  EXPECT_TRUE(sets_to_fit(made, all_resident, Bytes(0)).empty());
 }
 
 TEST(PagedValues, HaveTwoPlacesOnStorage) {

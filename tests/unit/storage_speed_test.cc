@@ -84,8 +84,8 @@ TEST(TransferFit, Medians) {
   EXPECT_EQ(median({9, 1, 2, 4}), 3);
 }
 
-/// No storage is slower than a modem, and less time together than half of it one after the other is not to be
-/// had.
+/// No storage is slower than a modem. Reading beside writing takes at least half of the time that they take
+/// one after the other; 0.3 leaves room for noise.
 bool is_credible(const StorageSpeed& speed) {
   const auto rate = [](const TransferFit& fit) {
     return fit.bytes_per_second > 1e4 && fit.bytes_per_second < 1e12;

@@ -14,7 +14,7 @@ namespace poet {
 namespace {
 
 constexpr Bytes kLeastToSaySo{512};  // where no parts fit
-constexpr int kPatience = 2;         // part sizes
+constexpr int kPatience = 2;         // part sizes, and sets of paged values
 
 }  // namespace
 
@@ -102,8 +102,16 @@ void Granularity::estimate_some_resident(Choice& of) const {
 
 void Granularity::estimate_most_resident(Choice& of) const {
   if (!splitting_.energy || of.floor > budget()) return;
-  for (const std::vector<ValueId>& paged : sets_to_fit(of.instance, budget(), budget() - of.floor))
+  const std::vector<ValueId> all = pageable(of.instance);
+  int no_better = 0;  // in a row: the sets page less and less, until no plan is found
+  for (const std::vector<ValueId>& paged : sets_to_fit(of.instance, budget(), budget() - of.floor)) {
+    if (paged == all) continue;
+    const std::optional<Estimate> before = of.estimate;
     consider(with_paged(of.instance, paged), of);
+    const bool better = of.estimate && (!before || *of.estimate < *before);
+    no_better = better ? 0 : no_better + 1;
+    if (of.estimate && no_better == kPatience) break;
+  }
 }
 
 bool is_better(const Choice& a, const Choice& b) {

@@ -26,8 +26,9 @@ struct Wanted {
 
 constexpr double kFewer = 20'000;  // ops; a second look is not worth a long one
 
-/// Returns the ops up to which finer parts are tried for their energy: a full search has to get as far with
-/// them as with coarser ones in the time, to which `compared_ops` is proportional.
+/// Returns the ops up to which finer parts are tried for their energy: a full search has to get far with
+/// them, too. 200 ops per second of the time limit (of which `compared_ops` follows), at least 600, at most
+/// 2,000.
 double few_ops(const Splitting& splitting) {
   constexpr double kOfCompared = 0.08;
   return std::clamp(kOfCompared * splitting.compared_ops, std::min(600.0, splitting.compared_ops), 2'000.0);
@@ -53,7 +54,7 @@ Choice with_finer_parts(Choice coarse, const Graph& training, const Wanted& want
     if (ops_in_parts(training, part) > few) break;
     Choice finer = granularity.of(part);
     (granularity.*estimate)(finer);
-    const bool better = is_better(finer, best);
+    const bool better = is_better(finer, best);  // by any gain: full searches gain more from finer parts
     no_better = better ? 0 : no_better + 1;
     if (better) best = std::move(finer);
   }

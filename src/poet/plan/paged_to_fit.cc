@@ -97,11 +97,11 @@ std::optional<std::vector<ValueId>> paged_to_fit(const Instance& instance, Bytes
 }
 
 std::vector<std::vector<ValueId>> sets_to_fit(const Instance& instance, Bytes ram, Bytes room) {
-  constexpr int kNothing = 0;
+  const Fitting nothing_paged(instance, pageable(instance));
   std::vector<std::vector<ValueId>> sets;
-  for (const int share : {kNothing, 32, 16, 8, 4, 2}) {
-    const Bytes free = share == kNothing ? Bytes(0) : Bytes(room.value() / share);
-    std::optional<std::vector<ValueId>> paged = paged_to_fit(instance, ram - free);
+  for (const int part : {16, 8, 4, 2, 1, 0}) {  // of 32
+    std::optional<std::vector<ValueId>> paged =
+        Fitting(nothing_paged).run(ram - Bytes(room.value() / 32 * part));
     if (!paged || paged->empty() || std::ranges::find(sets, *paged) != sets.end()) continue;
     sets.push_back(std::move(*paged));
   }

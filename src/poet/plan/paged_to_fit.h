@@ -17,9 +17,10 @@ namespace poet {
 /// + values + edges) log ops).
 [[nodiscard]] std::optional<std::vector<ValueId>> paged_to_fit(const Instance& instance, Bytes ram);
 
-/// Returns the sets of paged_to_fit() that leave nothing, a 32nd, a 16th, an eighth, a quarter and a half of
-/// `room` free in `ram`, for activations beside the largest op. Every byte that is paged costs energy, so the
-/// best set is often one that leaves just enough. Without duplicates and empty sets.
+/// Returns the sets of paged_to_fit() that leave a half, a quarter, an eighth, a 16th, a 32nd and nothing of
+/// `room` free in `ram`, for activations beside the largest op. `room`: `ram` less the RAM floor with every
+/// value paged. Every byte that is paged costs energy, so the best set is often one that leaves just enough.
+/// Without duplicates and empty sets. As paged_to_fit(), once per set.
 [[nodiscard]] std::vector<std::vector<ValueId>> sets_to_fit(const Instance& instance, Bytes ram, Bytes room);
 
 }  // namespace poet

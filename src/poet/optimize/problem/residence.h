@@ -14,11 +14,11 @@ namespace poet {
 using PagedSet = std::vector<ValueId>;  // increasing
 
 /// Returns candidate sets of persistent values to page, in the order in which to try them: the empty set, if
-/// the budget allows it; few values, with which the largest ops fit (sets_to_fit()); all but some; and all.
-/// The values that stay resident are the smallest, whose transfers cost the most energy per byte of RAM. They
-/// fill a fraction of the RAM beside the largest op; the larger fractions are tried only with a deadline or a
-/// write limit. Sets whose RAM floor exceeds the budget, or whose homes exceed the storage, are left out.
-/// Device semantics. O(sets * (ops + edges)).
+/// the budget allows it; few values, enough for the largest ops to fit (sets_to_fit()); all but some; and
+/// all. The values that stay resident are the smallest, whose transfers cost the most energy per byte of RAM.
+/// They fill a fraction of the RAM beside the largest op; the larger fractions are tried only with a deadline
+/// or a write limit. Sets whose RAM floor exceeds the budget, or whose homes exceed the storage, are left
+/// out. Device semantics. O(sets * (ops + edges)).
 [[nodiscard]] std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits);
 
 /// Returns by how many bytes the values grow when they are paged: paged values are aligned, resident ones
