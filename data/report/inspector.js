@@ -76,11 +76,12 @@ function costs(size, alternatives, spent) {
     energy === null ? "not possible" : `${joules(energy)}, ${joules(energy / size, 3)} per byte`;
   const row = (name, text) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, text));
+  const again = alternatives.some(([name]) => name === AGAIN);
   return element(
     "table",
     {},
     ...alternatives.map(([name, energy]) => row(name, cost(energy))),
-    row("spent on it in this plan, with idle power while it is computed again", joules(spent)),
+    row(`spent on it in this plan${again ? ", with idle power while it is computed again" : ""}`, joules(spent)),
   );
 }
 

@@ -97,7 +97,7 @@ TEST(StorageSpeed, MeasuresThisStorage) {
   const test::TemporaryFolder folder;
   int steps = 0;
   StorageSpeed speed;
-  // Where others use the machine a measurement may be off: of some, one is not.
+  // Other programs may disturb a measurement; one of several has to be credible.
   for (int i = 0; i < 10 && !is_credible(speed); ++i) {
     steps = 0;
     speed = measure_storage(
