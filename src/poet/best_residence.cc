@@ -143,18 +143,18 @@ class BestResidence {
 
   // The answer explains that the RAM floor exceeds the budget.
   CompileResult below_the_floor() {
-    const bool has_homes = all_paged_.costs.storage_capacity.value_or(Bytes(0)) >= Bytes(0);
+    const bool fits_storage = has_homes(all_paged_);
     const Bytes floor = floor_of_every_choice(request_.instance);
     CompileRequest one = request_;
     one.choose_paged = false;
-    one.instance = has_homes ? all_paged_ : with_paged(request_.instance, {});
-    const bool reasons = request_.options.explain && has_homes;
+    one.instance = fits_storage ? all_paged_ : with_paged(request_.instance, {});
+    const bool reasons = request_.options.explain && fits_storage;
     const Stop quickly = stop_.at_most(seconds_for_reason(request_.options));
     const std::optional<Bytes> enough =
         reasons ? quick_least_ram(all_paged_, request_.limits, floor, quickly) : std::nullopt;
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
-    result.paged = with_rows(has_homes ? all_ : PagedSet());
+    result.paged = with_rows(fits_storage ? all_ : PagedSet());
     Explanation& explanation = result.outcome.explanation;
     if (floor <= request_.limits.ram_budget && !all_.empty()) {
       result.certificate = certify_none(Status::unknown, {result.keep_all.energy, std::nullopt});

@@ -18,9 +18,10 @@ struct RankedSets {
 };
 
 /// Ranks sets by the energy that quick searches (optimize/quick_energy.h) find: one by streaming and one by
-/// greedy per set. Of sets within 2% of the least energy, those that leave more RAM beside the largest op
-/// come first, as greedy plans do not count what fragmentation takes. Sets not searched before `stop` come
-/// last. Drops sets whose updates write more home than the limits allow, unless all do.
+/// greedy per set. Adds sets that leave a little more or less RAM free than the best one, up to ten. Of sets
+/// within 2% of the least energy, those that leave more RAM beside the largest op come first, as greedy plans
+/// do not count what fragmentation takes. Sets not searched before `stop` come last. Drops sets whose updates
+/// write more home than the limits allow, unless all do.
 [[nodiscard]] RankedSets ranked_sets(const Instance& instance, const Limits& limits,
                                      std::vector<PagedSet> sets, const Stop& stop);
 

@@ -33,6 +33,7 @@ TEST(RankedSets, BestFirst) {
   int several = 0;
   int hopeless = 0;
   int reordered = 0;
+  int added = 0;
   for (int seed = 1; seed <= test::effort(200); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const test::PagedCase c = test::paged_case(static_cast<std::uint64_t>(seed), 5, 12);
@@ -40,7 +41,9 @@ TEST(RankedSets, BestFirst) {
     const Limits limits{c.problem.limits.ram_budget, {}, {}};
     const std::vector<PagedSet> sets = paged_sets(instance, limits);
     const RankedSets ranked = ranked_sets(instance, limits, sets, {});
-    EXPECT_TRUE(std::ranges::is_permutation(sets, ranked.sets));
+    // All of the given ones, and others that fit.
+    for (const PagedSet& paged : sets) EXPECT_EQ(std::ranges::count(ranked.sets, paged), 1);
+    added += static_cast<int>(ranked.sets.size() - sets.size());
     EXPECT_EQ(ranked_sets(instance, limits, sets, Stop(0)).sets, sets);  // as given where none is searched
     std::vector<double> joules;
     std::vector<Bytes> floors;
@@ -48,6 +51,7 @@ TEST(RankedSets, BestFirst) {
       joules.push_back(quick_joules(with_paged(instance, paged), limits));
       floors.push_back(ram_floor(with_paged(instance, paged), Semantics::device).bytes());
     }
+    EXPECT_TRUE(std::ranges::all_of(floors, [&](Bytes floor) { return floor <= limits.ram_budget; }));
     const double least = joules.empty() ? 0 : std::ranges::min(joules);
     // Those within 2% of the least energy by the RAM that they need, the others by energy.
     const auto similar = static_cast<std::ptrdiff_t>(
@@ -82,10 +86,11 @@ TEST(RankedSets, BestFirst) {
   EXPECT_GT(several, test::enough(50));
   EXPECT_GT(hopeless, test::enough(20));
   EXPECT_GT(reordered, test::enough(1));
+  EXPECT_GT(added, test::enough(20));
 }
 
 // A little below the RAM that keeping all of linear's parameters takes, a few parts of them have to be paged:
-// 7.9 mJ with 30 KB of them; 13.6 mJ with the set that leaves a quarter of the other RAM free.
+// 7.74 mJ if they leave just enough of the other RAM free; 7.94 mJ if they leave a 32nd, 13.6 mJ a quarter.
 TEST(RankedSets, PageNoMoreThanIsNeeded) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
@@ -96,7 +101,7 @@ TEST(RankedSets, PageNoMoreThanIsNeeded) {
   const Instance& instance = posed.workload.instance;
   const RankedSets ranked = ranked_sets(instance, posed.limits, paged_sets(instance, posed.limits), {});
   ASSERT_FALSE(ranked.sets.empty());
-  EXPECT_LT(quick_joules(with_paged(instance, ranked.sets.front()), posed.limits), 9e-3);
+  EXPECT_LT(quick_joules(with_paged(instance, ranked.sets.front()), posed.limits), 7.8e-3);
 }
 
 TEST(QuickLeastRam, HoldsAPlanAndIsNotMuch) {

@@ -19,10 +19,6 @@ constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0
 constexpr double kMostToStay = 0.75;
 constexpr double kMostOfLarge = 0.1;
 
-bool has_homes(const Instance& instance) {
-  return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
-}
-
 Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
 
 /// Returns, per paged value, the energy of one load, and of the write-back if it is updated.
@@ -39,6 +35,10 @@ IdVector<ValueId, Joules> savings(const Instance& all_paged, const Dataflow& flo
 }
 
 }  // namespace
+
+bool has_homes(const Instance& instance) {
+  return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
+}
 
 std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits) {
   const Bytes ram_budget = limits.ram_budget;

@@ -13,6 +13,9 @@ namespace poet {
 
 using PagedSet = std::vector<ValueId>;  // increasing
 
+/// Returns whether the storage has room for the paged values of the instance, which are at home there.
+[[nodiscard]] bool has_homes(const Instance& instance);
+
 /// Returns candidate sets of persistent values to page, in the order in which to try them: the empty set, if
 /// the budget allows it; few values, enough for the largest ops to fit (sets_to_fit()); all but some; and
 /// all. The values that stay resident are the smallest, whose transfers cost the most energy per byte of RAM.
