@@ -20,7 +20,7 @@ folders=()
 for folder in src apps tests bench firmware; do
   [[ -d $folder ]] && folders+=("$folder")
 done
-mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -name '*.c' \) -print0)
+mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name '*.inc' \) -print0)
 
 if [[ ${1:-} == --fix ]]; then
   exec "$tool" -i "${files[@]}"
