@@ -47,6 +47,13 @@ class BestResidence {
   BestResidence& operator=(const BestResidence&) = delete;
 
   CompileResult run() {
+    CompileResult result = search();
+    result.outcome.solve_seconds = stop_.elapsed();
+    return result;
+  }
+
+ private:
+  CompileResult search() {
     std::vector<PagedSet> sets = paged_sets(request_.instance, request_.limits);
     if (sets.empty()) return below_the_floor();
     if (const auto why = why_no_choice(request_.instance, request_.limits, least_))
@@ -62,7 +69,6 @@ class BestResidence {
     return certified();
   }
 
- private:
   /// Which plans the current search is for.
   enum class Searched { everything_resident, another_choice, without_deadline };
 
@@ -284,7 +290,6 @@ class BestResidence {
     bounds.every_plan = Joules(bound());
     CompileResult best = std::move(*best_);
     explain_lateness(best);
-    best.outcome.solve_seconds = stop_.elapsed();
     if (first_plan_) best.outcome.seconds_to_incumbent = *first_plan_;
     const std::string note = best.certificate.note;
     best.certificate = best.has_plan()

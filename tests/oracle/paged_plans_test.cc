@@ -305,7 +305,11 @@ TEST(PagedPlans, WhatNoChoiceCanDoIsInfeasible) {
   CompileRequest slow = request;
   slow.instance.costs.values[ValueId(0)].page_in.seconds = Seconds(100);
   slow.limits.deadline = Seconds(99);
+  double seconds = 0;
+  slow.options.on_progress = [&](const Progress& progress) { seconds = progress.elapsed_seconds; };
   answer = compile(slow);
+  EXPECT_GT(seconds, 0);
+  EXPECT_GE(answer.outcome.solve_seconds, seconds);  // also of the search for reasons, which comes last
   EXPECT_EQ(answer.certificate.status, Status::infeasible);
   EXPECT_EQ(
       answer.outcome.explanation.reason,
