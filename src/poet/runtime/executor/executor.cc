@@ -51,6 +51,25 @@ TransferTotals Executor::transferred() const { return channel_ ? channel_->total
 
 void Executor::run(std::int64_t number, std::uint64_t seed, const InputSource& inputs,
                    const Observer& observer, double rate_factor) {
+  try {
+    run_steps(number, seed, inputs, observer, rate_factor);
+  } catch (...) {
+    settle();
+    throw;
+  }
+}
+
+// Transfers that a failed step has issued still use the page file and the arena.
+void Executor::settle() {
+  try {
+    if (last_ticket_ > 0) channel_->wait(last_ticket_);
+  } catch (const std::exception&) {
+    // The step's failure is reported already.
+  }
+}
+
+void Executor::run_steps(std::int64_t number, std::uint64_t seed, const InputSource& inputs,
+                         const Observer& observer, double rate_factor) {
   rate_factor_ = rate_factor;
   stalled_ = Seconds(0);
   fetching_ = Seconds(0);

@@ -33,8 +33,8 @@ class Executor {
   Executor& operator=(Executor&&) = delete;
 
   /// Runs one training step; `number` counts from 1, `rate_factor` multiplies the learning rate. Only kernels
-  /// may allocate (kernel.h). Throws the InputError of a failed transfer or of the input source; resident
-  /// parameters may then be partly updated.
+  /// may allocate (kernel.h). Throws the InputError of a failed transfer, of the input source or of
+  /// a kernel; resident parameters may then be partly updated, and no transfer is pending.
   void run(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer = {},
            double rate_factor = 1.0);
 
@@ -54,6 +54,9 @@ class Executor {
   [[nodiscard]] TransferTotals transferred() const;
 
  private:
+  void run_steps(std::int64_t number, std::uint64_t seed, const InputSource& inputs, const Observer& observer,
+                 double rate_factor);
+  void settle();
   void issue(const PreparedStep& step);
   void wait_for(std::uint64_t ticket);
   void compute(const PreparedStep& step, std::int64_t number, std::uint64_t seed, const InputSource& inputs);

@@ -248,7 +248,13 @@ void Program::use_memory_of(const Program& host, const IdVector<ValueId, ValueId
   indices_ = host.indices_;
   lay_out_tables();
   for (const ValueId v : ids<ValueId>(graph.values.size()))
-    if (row_transfers_[v]) row_transfers_[v]->table = host.row_transfers_[of_host[v]]->table;
+    if (row_transfers_[v]) {
+      const auto& of_training = host.row_transfers_[of_host[v]];
+      if (!of_training)
+        throw InputError("the validation's plan",
+                         fmt::format("loads rows of \"{}\", the training's does not", graph.values[v].name));
+      row_transfers_[v]->table = of_training->table;
+    }
   const Bytes workspace = unplanned_workspace();
   if (workspace <= host.map_.workspace) return;
   map_.workspace = workspace;

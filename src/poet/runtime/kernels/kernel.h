@@ -37,6 +37,8 @@ class Kernel {
   Kernel& operator=(Kernel&&) = delete;
   virtual ~Kernel() = default;
 
+  /// Throws InputError naming the value for elements that are not allowed: an index beyond its table, a
+  /// target beyond the classes, a division by zero. Outputs are then undefined.
   virtual void run(const KernelCall& call) = 0;
 
   /// Returns the scratch memory of a run.

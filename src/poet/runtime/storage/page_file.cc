@@ -113,12 +113,13 @@ void PageFile::adopt(std::size_t slot, std::uint64_t checksum) {
 
 void PageFile::write_record(std::uint64_t number, std::span<const std::span<const std::byte>> pieces) {
   State& s = *state_;
+  std::size_t size = sizeof(std::uint64_t);  // the checksum
+  for (const std::span<const std::byte> piece : pieces) size += piece.size();
+  ensure(Bytes(static_cast<std::int64_t>(size)) <= s.header.record, "a record has the room of all records");
   s.file.sync();  // what a record names is there before the record
   std::int64_t at = record_offset(s.header, number).value();
   std::int64_t filled = 0;
-  std::int64_t written = 0;
   const auto append = [&](std::span<const std::byte> piece) {
-    written += static_cast<std::int64_t>(piece.size());
     while (!piece.empty()) {
       const std::size_t count = std::min(piece.size(), static_cast<std::size_t>(kBufferBytes - filled));
       std::memcpy(s.buffer.first(kBufferBytes).data() + filled, piece.data(), count);
@@ -137,7 +138,6 @@ void PageFile::write_record(std::uint64_t number, std::span<const std::span<cons
   }
   const std::uint64_t checksum = s.checksum.value();
   append(std::as_bytes(std::span(&checksum, 1)));
-  ensure(Bytes(written) <= s.header.record, "a record has the room of all records");
   if (filled > 0) s.write_record_block(at, filled);
   s.file.sync();
 }
