@@ -120,7 +120,7 @@ class Graph:
 
     def _transfer_costs(self, size: int, page: Optional[Sequence[float]]) -> dict[str, float]:
         if page is not None:
-            return dict(zip(_PAGE_COSTS, (float(cost) for cost in page)))
+            return self._given_transfer_costs(page)
         device = self.device
         if device is None or device.storage_bytes is None or device.page_in is None or device.page_out is None:
             return {}
@@ -131,6 +131,13 @@ class Graph:
             costs[f"page_{direction}_seconds"] = seconds
             costs[f"page_{direction}_joules"] = seconds * way.watts
         return costs
+
+    @staticmethod
+    def _given_transfer_costs(page: Sequence[float]) -> dict[str, float]:
+        costs = [] if isinstance(page, str) else [float(cost) for cost in page]
+        if len(costs) != len(_PAGE_COSTS) or not all(math.isfinite(cost) and cost >= 0 for cost in costs):
+            raise InputError("page", f"must be {len(_PAGE_COSTS)} finite numbers of at least 0: {', '.join(_PAGE_COSTS)}")
+        return dict(zip(_PAGE_COSTS, costs))
 
     def _new_value(self, name: str, size: int, persistence: str, costs: Mapping[str, float]) -> int:
         if self._fixed is not None:

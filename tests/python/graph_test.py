@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import os
 import tempfile
 import unittest
@@ -130,6 +131,9 @@ class Graphs(unittest.TestCase):
         for wrong in ({"bytes": -1}, {"bytes": 1.5}, {"bytes": "4KiB"}, {"bytes": True}, {"bytes": float("nan")}, {"seconds": float("nan")}, {"joules": -1}):
             with self.assertRaisesRegex(poet.InputError, next(iter(wrong))):
                 poet.Graph("wrong").op("x", **{"bytes": 1, "seconds": 1, "joules": 1, **wrong})
+        for wrong in ((1, 2, 3), (1, 2, 3, 4, 5), (), "1234", (1, 2, 3, -4), (1, 2, 3, math.inf)):
+            with self.assertRaisesRegex(poet.InputError, "page: must be 4 finite numbers"):
+                poet.Graph("wrong").op("x", bytes=1, seconds=1, joules=1, page=wrong)
         with self.assertRaisesRegex(TypeError, "inputs"):
             graph.op("y", "x", bytes=1, seconds=1, joules=1)
         with self.assertRaisesRegex(TypeError, "graph"):
