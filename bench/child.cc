@@ -6,7 +6,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "poet/base/error.h"
+#include "poet/verify/accepted.h"
 
 namespace poet::bench {
 namespace {
@@ -107,9 +107,8 @@ void solve_for(Parent& parent, const Case& one, const Configuration& configurati
     solve(one, configuration, ram, options, reporter);
   } catch (const std::bad_alloc&) {
     fail("failed", "out of memory");
-  } catch (const InternalError& error) {
-    const std::string message = error.what();
-    fail(message.find("the verifier rejects") == std::string::npos ? "failed" : "rejected", message);
+  } catch (const RejectedPlan& error) {
+    fail("rejected", error.what());
   } catch (const std::exception& error) {
     fail("failed", error.what());
   }

@@ -17,6 +17,7 @@
 #include "poet/optimize/transfer_bound.h"
 #include "poet/place_until_fits.h"
 #include "poet/slack.h"
+#include "poet/verify/accepted.h"
 
 namespace poet {
 namespace {
@@ -118,7 +119,7 @@ CompileResult compile(const CompileRequest& request) {
   if (request.addresses) {
     result.arena =
         replay_layout(request.instance, result.plan, result.layout, request.semantics, request.limits);
-    ensure(result.arena.valid, ("the verifier rejects the addresses: " + result.arena.violation).c_str());
+    ensure_accepted(result.arena, "the addresses");
   }
 
   // Certify.

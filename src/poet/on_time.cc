@@ -9,6 +9,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/cost/reorder.h"
+#include "poet/verify/accepted.h"
 
 namespace poet {
 namespace {
@@ -48,6 +49,8 @@ class OnTime {
       progress.staged_bound_joules.reset();
     });
   }
+  OnTime(const OnTime&) = delete;  // the options refer to it
+  OnTime& operator=(const OnTime&) = delete;
 
   CompileResult run() {
     std::optional<Seconds> impossible;  // the latest deadline tried without finding a plan
@@ -103,7 +106,7 @@ class OnTime {
     if (request_.choose_paged) instance = with_paged(std::move(instance), result.paged);
     const auto judged = [&](const auto& plan_or_schedule) {
       Report report = replay(instance, plan_or_schedule, request_.semantics, request_.limits);
-      ensure(report.valid, ("the verifier rejects a plan for slow steps: " + report.violation).c_str());
+      ensure_accepted(report, "a plan for slow steps");
       return report;
     };
     result.report = judged(result.plan);

@@ -6,7 +6,6 @@
 #include <functional>
 #include <utility>
 
-#include "poet/base/error.h"
 #include "poet/load_problem.h"
 #include "poet/optimize/large.h"
 #include "poet/optimize/search/prefetch_in_place.h"
@@ -16,6 +15,7 @@
 #include "poet/plan/timing/timeline.h"
 #include "poet/plan/timing/transfers.h"
 #include "poet/reserve.h"
+#include "poet/verify/accepted.h"
 
 namespace poet {
 namespace {
@@ -210,12 +210,11 @@ bool has_paged(const Instance& instance) {
 void verify_plan(const CompileRequest& request, Attempt& made) {
   const Instance& instance = request.instance;
   made.report = replay(instance, made.plan, request.semantics, request.limits);
-  ensure(made.report.valid, ("the verifier rejects the plan: " + made.report.violation).c_str());
+  ensure_accepted(made.report, "the plan");
   made.schedule_report = made.report;
   if (!made.synchronous)
     made.schedule_report = replay(instance, made.outcome.schedule, request.semantics, request.limits);
-  ensure(made.schedule_report.valid,
-         ("the verifier rejects the schedule: " + made.schedule_report.violation).c_str());
+  ensure_accepted(made.schedule_report, "the schedule");
 }
 
 void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Attempt& made) {

@@ -39,7 +39,7 @@ struct Attempt {
 /// Replaces the attempt's plan; call verify_plan() afterwards.
 void use_synchronous(const Instance& instance, SynchronousPlan synchronous, Attempt& made);
 
-/// Fills the reports of the attempt's plan. Throws InternalError if the verifier rejects it.
+/// Fills the reports of the attempt's plan. Throws RejectedPlan (verify/accepted.h).
 void verify_plan(const CompileRequest& request, Attempt& made);
 
 /// Returns whether plans with synchronous paging, which are not staged schedules, are searched for.

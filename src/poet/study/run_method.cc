@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "poet/base/amounts.h"
-#include "poet/base/error.h"
 #include "poet/optimize/certificate.h"
 #include "poet/plan/allowance.h"
+#include "poet/verify/accepted.h"
 
 namespace poet {
 namespace {
@@ -104,8 +104,7 @@ Judged run_method(const Method& method, const MethodRequest& posed, const Report
     const Verdict verdict = report.valid ? Verdict::holds : Verdict::over_limits;
     if (!report.valid) {
       report = unlimited_report(request, plan);
-      ensure(report.valid,
-             fmt::format("{}: the verifier rejects the plan: {}", method.name, report.violation).c_str());
+      ensure_accepted(report, "the plan of " + std::string(method.name));
     }
     const bool first = judged.plan.steps.empty();
     const Excess excess = excess_of(request, report);
