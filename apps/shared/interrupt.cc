@@ -40,7 +40,12 @@ void pass_on(int signal) {
 
 InterruptGuard::InterruptGuard(const char* first) : first_(first), watched_(watched_signals()) {
   pthread_sigmask(SIG_BLOCK, &watched_, &previous_mask_);
-  watcher_ = std::thread([this] { watch(); });
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
+    throw;
+  }
   watching = watcher_.native_handle();
   struct sigaction action {};
   action.sa_handler = pass_on;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Progress for other programs: JSON lines appended to a file (docs/formats_result.md, "Progress").
+// Progress for other programs: a file of JSON lines, written as it happens (docs/formats_result.md,
+// "Progress").
 
 #include <cstdio>
 #include <mutex>

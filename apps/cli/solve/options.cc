@@ -105,7 +105,7 @@ void add_solver_options(const Parser& parser, SolverOptions& options) {
                "\"cbc {mps} sec {seconds} solve solution {solution}\"",
                "COMMAND");
   group.option("--progress-out", options.progress_out,
-               "append the search's progress to this file, one JSON object per line", "FILE");
+               "write the search's progress to this file as it proceeds, one JSON object per line", "FILE");
   group
       .option("--formulation", options.formulation,
               "MIP formulation: tight (default), or published: the paper's Algorithm 1, with --semantics "

@@ -29,7 +29,7 @@ class Statement {
   Statement& bind(double number);
   Statement& bind_blob(std::string_view bytes);  // empty: NULL
 
-  /// Steps to the next row; returns false if there is none. Throws InputError if the file cannot be read or
+  /// Steps to the next row; returns false if there is none. Throws StorageError if the file cannot be read or
   /// written.
   bool next();
   /// Steps until there is no row.
