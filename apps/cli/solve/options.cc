@@ -11,7 +11,7 @@
 #include "apps/shared/output.h"
 #include "apps/shared/parser.h"
 #include "poet/base/error.h"
-#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/external.h"
 #include "poet/optimize/solvers/solver.h"
