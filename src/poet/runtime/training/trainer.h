@@ -73,8 +73,8 @@ struct TrainerSetup {
   std::string kernels;
   bool goes_on = false;     // resumes from the page file of another run
   std::int64_t seeded = 0;  // number of parameters with seeded initial values
-  std::vector<std::string>
-      notices;  // settings that differ from those of the resumed checkpoint and change the bits
+  /// The settings that differ from those of the resumed checkpoint and change the bits.
+  std::vector<std::string> notices;
 };
 
 /// The storage that a trainer pages to.
