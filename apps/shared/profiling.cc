@@ -62,6 +62,12 @@ class StatusLine {
   bool quiet_;
 };
 
+std::string direction_text(const StorageDirection& direction) {
+  return fmt::format("{}/s after {}",
+                     format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
+                     format_seconds(direction.latency, 3));
+}
+
 }  // namespace
 
 void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
@@ -106,16 +112,6 @@ runtime::MachineProfile profile_machine(const Graph& training, const ProfilingOp
   };
   return runtime::profile_machine(training, how);
 }
-
-namespace {
-
-std::string direction_text(const StorageDirection& direction) {
-  return fmt::format("{}/s after {}",
-                     format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
-                     format_seconds(direction.latency, 3));
-}
-
-}  // namespace
 
 std::string profile_file(const runtime::MachineProfile& profiled) {
   return json_text(to_json(profiled.device), 1) + "\n";
