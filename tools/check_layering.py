@@ -51,7 +51,10 @@ EXPORTED = {
     "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
-    "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h", "runtime/executor/program.h", "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/machine_profile.h",
+    "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h",
+    "runtime/executor/program.h",
+    "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h",
+    "runtime/profile/machine_profile.h",
     "runtime/sensors", "runtime/training", "runtime/weights/initial_weights.h",
     "runtime/weights/safetensors.h", "runtime/weights/safetensors_weights.h",
 }
