@@ -45,8 +45,8 @@ struct Fit {
 bool solve(const std::vector<Sample>& samples, unsigned used, Fit& fit) {
   std::array<std::array<double, kTerms + 1>, kTerms> rows{};
   for (const Sample& s : samples) {
-    const double weight =
-        1.0 / std::max(s.instructions, 1.0);  // halfway between absolute and relative errors
+    // Halfway between absolute and relative errors.
+    const double weight = 1.0 / std::max(s.instructions, 1.0);
     for (std::size_t i = 0; i < kTerms; ++i) {
       for (std::size_t j = 0; j < kTerms; ++j) rows[i][j] += weight * s.term[i] * s.term[j];
       rows[i][kTerms] += weight * s.term[i] * s.instructions;

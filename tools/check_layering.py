@@ -34,8 +34,8 @@ COMPONENTS = {
     "answer": OPTIMIZERS | {"verify", "pipeline", "compile.h", "report"},
 }
 # The sources in poet/ itself: compile() and its passes, from a posed problem to a plan.
-PASSES = {"compile.h", "best_order.h", "best_residence.h", "load_problem.h", "on_time.h", "place_until_fits.h", "quick_least_ram.h", "ranked_sets.h",
-          "refit_with_reserve.h", "reserve.h", "residence_proofs.h", "slack.h", "solve_once.h"}
+PASSES = {"compile.h", "best_order.h", "best_residence.h", "load_problem.h", "on_time.h", "place_until_fits.h", "placed_with_slack.h",
+          "quick_least_ram.h", "ranked_sets.h", "refit_with_reserve.h", "reserve.h", "residence_proofs.h", "solve_once.h"}
 COMPILE = OPTIMIZERS | {"autodiff", "verify"} | PASSES
 # What users of the library include: nothing in the library does.
 FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h", "solve.h"}
@@ -51,7 +51,10 @@ EXPORTED = {
     "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
-    "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h", "runtime/executor/program.h", "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h", "runtime/profile/machine_profile.h",
+    "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h",
+    "runtime/executor/program.h",
+    "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h",
+    "runtime/profile/machine_profile.h",
     "runtime/sensors", "runtime/training", "runtime/weights/initial_weights.h",
     "runtime/weights/safetensors.h", "runtime/weights/safetensors_weights.h",
 }

@@ -3,11 +3,12 @@
 
 usage: count_tests.py [--present DATA] FOLDER...
 
-FOLDER/ctest.xml is ctest's report; a folder without one counts as a failure. A program made of GoogleTest cases leaves FOLDER/NAME.xml besides, and its cases
-count one by one; any other test counts as one. A program that ctest calls failed although none of its recorded cases
-failed (a crash, a time-out, a sanitizer's finding at exit) counts as one failure more.
-With --present, and if the folder DATA exists, a case that was skipped with a message that names a path below DATA counts as failed:
-its data should be there.
+FOLDER/ctest.xml is ctest's report; a folder without one counts as a failure. A program made of GoogleTest cases leaves
+FOLDER/NAME.xml besides, and its cases count one by one; any other test counts as one. A program that ctest calls failed
+although none of its recorded cases failed (a crash, a time-out, a sanitizer's finding at exit) counts as one failure
+more.
+With --present, and if the folder DATA exists, a case that was skipped with a message that names a path below DATA counts
+as failed: its data should be there.
 Exit 0 if nothing failed and something ran, 1 otherwise.
 """
 import argparse

@@ -13,6 +13,23 @@
 #include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
+namespace {
+
+void check_deadlines(const LimitOptions& limits) {
+  std::vector<std::string> given;
+  for (const auto& [option, text] :
+       {std::pair("--runtime-budget", &limits.runtime_budget), std::pair("--deadline", &limits.deadline),
+        std::pair("--total-deadline", &limits.total_deadline)})
+    if (*text) given.emplace_back(option);
+  if (given.size() > 1)
+    throw InputError(given[1], fmt::format("cannot be combined with {}: give one of them", given[0]));
+  if (limits.total_deadline && !limits.steps)
+    throw InputError("--total-deadline", "needs --steps: how many steps that time is for");
+  if (limits.steps && !limits.total_deadline)
+    throw InputError("--steps", "needs --total-deadline: the time for all of them");
+}
+
+}  // namespace
 
 NetworkSpec network_spec(const InputOptions& options) {
   if (!options.model && !options.onnx && !options.instance)
@@ -51,24 +68,6 @@ Policy policy_of(const InputOptions& options) {
   if (options.persistent) policy.persistent = persistent_policy_named("--persistent", *options.persistent);
   return policy;
 }
-
-namespace {
-
-void check_deadlines(const LimitOptions& limits) {
-  std::vector<std::string> given;
-  for (const auto& [option, text] :
-       {std::pair("--runtime-budget", &limits.runtime_budget), std::pair("--deadline", &limits.deadline),
-        std::pair("--total-deadline", &limits.total_deadline)})
-    if (*text) given.emplace_back(option);
-  if (given.size() > 1)
-    throw InputError(given[1], fmt::format("cannot be combined with {}: give one of them", given[0]));
-  if (limits.total_deadline && !limits.steps)
-    throw InputError("--total-deadline", "needs --steps: how many steps that time is for");
-  if (limits.steps && !limits.total_deadline)
-    throw InputError("--steps", "needs --total-deadline: the time for all of them");
-}
-
-}  // namespace
 
 Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "apps/shared/called_as.h"
 #include "apps/shared/interrupt.h"
 #include "apps/shared/live_line.h"
+#include "apps/shared/number.h"
 #include "apps/shared/parser.h"
 #include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
@@ -30,11 +30,10 @@ constexpr std::size_t kShown = 8;  // of the operators
 
 std::optional<Watts> watts(const char* option, const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  double number = -1;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{} || end != text->data() + text->size() || !(number >= 0) || !std::isfinite(number))
+  const std::optional<double> number = number_in(*text);
+  if (!number || !(*number >= 0) || !std::isfinite(*number))
     throw InputError(option, fmt::format("\"{}\" is not a power (try 2.5: watts, at least 0)", *text));
-  return Watts(number);
+  return Watts(*number);
 }
 
 /// One live line on a terminal, nothing elsewhere but its first and last words.
@@ -61,6 +60,12 @@ class StatusLine {
   bool live_;
   bool quiet_;
 };
+
+std::string direction_text(const StorageDirection& direction) {
+  return fmt::format("{}/s after {}",
+                     format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
+                     format_seconds(direction.latency, 3));
+}
 
 }  // namespace
 
@@ -106,16 +111,6 @@ runtime::MachineProfile profile_machine(const Graph& training, const ProfilingOp
   };
   return runtime::profile_machine(training, how);
 }
-
-namespace {
-
-std::string direction_text(const StorageDirection& direction) {
-  return fmt::format("{}/s after {}",
-                     format_bytes(Bytes(static_cast<std::int64_t>(direction.bytes_per_second))),
-                     format_seconds(direction.latency, 3));
-}
-
-}  // namespace
 
 std::string profile_file(const runtime::MachineProfile& profiled) {
   return json_text(to_json(profiled.device), 1) + "\n";

@@ -45,10 +45,6 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// "`input_shapes` x=4x20", as command lines have it, as "`input_shapes` {"x": (4, 20)}".
 void write_shapes_as_python(std::string& text) {
   constexpr std::string_view kShapes = "`input_shapes` ";

@@ -16,7 +16,7 @@
 #include "poet/on_time.h"
 #include "poet/optimize/transfer_bound.h"
 #include "poet/place_until_fits.h"
-#include "poet/slack.h"
+#include "poet/placed_with_slack.h"
 #include "poet/verify/accepted.h"
 
 namespace poet {

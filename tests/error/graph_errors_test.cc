@@ -87,8 +87,8 @@ TEST_F(BrokenGraph, NegativeBytes) {
 }
 
 TEST_F(BrokenGraph, SizesThatAddUpToTooMuch) {
-  graph.values[x].bytes =
-      Bytes(kMostElements - 4);  // with w's 4 bytes just within 64 bits; y's 4 are too many
+  // With w's 4 bytes just within 64 bits; y's 4 are too many.
+  graph.values[x].bytes = Bytes(kMostElements - 4);
   EXPECT_EQ(verify_error(graph),
             "value 2 'y': the sizes up to here add up to more bytes than 64 bits can count");
 }

@@ -1,7 +1,9 @@
 // The window relaxation against every schedule there is: it never claims more than the least energy, whatever
 // the breakpoints. And what it says of small graphs, worked out by hand.
 
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/breakpoints.h"
+#include "poet/optimize/relaxation/implied_ram.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -18,11 +18,11 @@ struct RandomInstanceOptions {
   int max_inputs = 3;         // values that an op reads, at least 2
   bool multi_output = false;  // some forward ops write a second value that their backward ops read
   bool storage = true;        // values can be paged
-  bool updates =
-      false;            // parameters, and ops that update them: their readers cannot be recomputed afterwards
-  bool views = false;   // some values are read through views
-  bool inputs = false;  // the first op cannot be recomputed
-  bool device = false;  // workspace, idle power, waking up, a channel that may block
+  /// Parameters, and ops that update them: their readers cannot be recomputed afterwards.
+  bool updates = false;
+  bool views = false;     // some values are read through views
+  bool inputs = false;    // the first op cannot be recomputed
+  bool device = false;    // workspace, idle power, waking up, a channel that may block
   bool in_place = false;  // most values have one size, and most ops can write their result over an operand
 };
 

@@ -58,8 +58,8 @@ TEST(CarryBetweenLimits, NothingBetweenOtherWaysToTrain) {
 
 TEST(CarryBetweenLimits, PlansToLooserLimitsAndBoundsToTighterOnes) {
   SweepResult small = point(50, {}, 12, 10.5);
-  SweepResult hurried =
-      point(60, 3.0, 11, 10);  // less energy, but of a point with a deadline: a plan without, too
+  // Less energy, but of a point with a deadline: a plan without, too.
+  SweepResult hurried = point(60, 3.0, 11, 10);
   SweepResult large = point(100, {}, 13, 11);  // a worse answer, a better bound
   SweepResult none = point(80, {}, {}, {});
   carry_between_limits({&small, &hurried, &large, &none});

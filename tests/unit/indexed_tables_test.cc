@@ -11,7 +11,7 @@
 #include "poet/cost/tabulate.h"
 #include "poet/graph/nn.h"
 #include "poet/graph/parts.h"
-#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/pipeline/parts.h"
 #include "poet/split/indexed.h"
 #include "poet/split/split.h"

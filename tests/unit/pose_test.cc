@@ -12,7 +12,7 @@
 #include "poet/compile.h"
 #include "poet/cost/instance_json.h"
 #include "poet/frontend/zoo.h"
-#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/pipeline/solve_options.h"
 #include "tests/support/tiny_instance.h"
 

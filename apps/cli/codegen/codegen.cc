@@ -179,9 +179,8 @@ class Codegen final : public Command {
         "  poet solve --model linear --platform m0 --ram-budget 24KiB --plan-out my.plan\n"
         "  poet codegen my.plan -o firmware --steps 20 && make -C firmware run\n"
         "  poet card my.plan firmware/card.img --checkpoint my.safetensors\n"
-        "\nExit code: 0 written, 2 bad input, 3 internal error; 130 interrupted. Where it is not 0, the "
-        "folder is "
-        "as it was.");
+        "\nExit code: 0 written, 2 bad input, 3 internal error; 130 interrupted. "
+        "Where it is not 0, the folder is as it was.");
   }
 
   int run() override {

@@ -71,13 +71,11 @@ Section figure3(const std::vector<Study>& studies) {
   Section section;
   section.title = "Figure 3: energy against RAM, all methods";
   section.text = fmt::format(
-      "Every point is a plan within the RAM budget, which the verifier has replayed; where a method has "
-      "none, "
-      "its "
-      "curve has a gap. 0% is drawn at the lower edge. Published: the reference implementation's graphs and "
-      "costs, the paper's rules (a page-in "
-      "takes "
-      "no time). Corrected: real training graphs and device profiles, transfers on a timeline, idle power; "
+      "Every point is a plan within the RAM budget, which the verifier has replayed; "
+      "where a method has none, its curve has a gap. 0% is drawn at the lower edge. "
+      "Published: the reference implementation's graphs and costs, "
+      "the paper's rules (a page-in takes no time). "
+      "Corrected: real training graphs and device profiles, transfers on a timeline, idle power; "
       "parameters live elsewhere in both, as the paper has it. No deadline.\n\n"
       "Published instances. {}\n\nCorrected networks. {}",
       proof(published), proof(corrected));

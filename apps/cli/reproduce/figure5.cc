@@ -57,9 +57,9 @@ Section figure5(const std::vector<Study>& studies) {
                                describe(overhead(results, network, "poet")));
       if (std::string(study) == "figure5_published") {
         claim.why = fmt::format(
-            "The published costs do not support the paper's figure: paging every value of the graph out and "
-            "in "
-            "once costs {} of the step's energy, so no policy that swaps each value once can exceed that.",
+            "The published costs do not support the paper's figure: "
+            "paging every value of the graph out and in once costs {} of the step's energy, "
+            "so no policy that swaps each value once can exceed that.",
             format_percent(paging_everything(network), 3));
       } else {
         claim.why =

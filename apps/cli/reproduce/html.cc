@@ -128,9 +128,8 @@ std::string figure_html(const NamedFigure& figure, const std::filesystem::path& 
                        inline_svg(folder / (figure.file + ".svg"), figure.file), html_escaped(figure.caption),
                        links);
   return fmt::format(
-      "<section class=\"figure\"><h3>{}</h3><p class=\"soft\">{}. Data and drawings:{}</p><div "
-      "class=\"panels\" "
-      "data-figure=\"{}\"></div></section>\n",
+      "<section class=\"figure\"><h3>{}</h3><p class=\"soft\">{}. Data and drawings:{}</p>"
+      "<div class=\"panels\" data-figure=\"{}\"></div></section>\n",
       html_escaped(figure.caption), html_escaped(figure.panels.title), links, html_escaped(figure.file));
 }
 

@@ -32,12 +32,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMethod =
-    "Each point is a method's plan on one instance and RAM budget; the verifier, which shares nothing with "
-    "the "
-    "methods, replayed every plan step by step, and all figures are its own. Points within the limits only "
-    "are "
-    "drawn. results.csv has every point with its gap, results.sqlite the same; the sweeps are "
-    "data/reproduction/*.json, and poet sweep runs each of them alone.";
+    "Each point is a method's plan on one instance and RAM budget; "
+    "the verifier, which shares nothing with the methods, replayed every plan step by step, "
+    "and all figures are its own. Points within the limits only are drawn. "
+    "results.csv has every point with its gap, results.sqlite the same; "
+    "the sweeps are data/reproduction/*.json, and poet sweep runs each of them alone.";
 
 /// How many points there are, and what is proven of POET's.
 std::string points_text(const std::vector<SweepResult>& results) {
@@ -53,9 +52,8 @@ std::string points_text(const std::vector<SweepResult>& results) {
   }
   const auto number = [](std::size_t count) { return format_count(static_cast<std::int64_t>(count)); };
   return fmt::format(
-      "{} points: {} plans within their limits, {} of them POET's, of which {} are proven to be within the "
-      "gap that "
-      "was asked for.",
+      "{} points: {} plans within their limits, {} of them POET's, "
+      "of which {} are proven to be within the gap that was asked for.",
       number(results.size()), number(held), number(poets), number(proven));
 }
 

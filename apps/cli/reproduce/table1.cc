@@ -44,11 +44,10 @@ Section table1(const std::vector<Study>& studies) {
   Section section;
   section.title = "Table 1: what each method takes into account";
   section.text =
-      "The paper compares by four properties: any graph, or chains only; the costs of ops; the sizes of "
-      "values; "
-      "the energy of computing and of transfers. The last two columns are measured: how many of the RAM "
-      "budgets "
-      "of Figure 3, on published instances and corrected networks, each method meets.";
+      "The paper compares by four properties: any graph, or chains only; the costs of ops; "
+      "the sizes of values; the energy of computing and of transfers. "
+      "The last two columns are measured: how many of the RAM budgets of Figure 3, "
+      "on published instances and corrected networks, each method meets.";
   const std::vector<SweepResult> published = results_of(studies, "figure3_published");
   const std::vector<SweepResult> corrected = results_of(studies, "figure3_corrected");
   NamedTable table{"All methods here",

@@ -21,9 +21,9 @@ struct Session {
   runtime::PagingSetup paging;
   runtime::TrainResult result;
   std::vector<double> rates;  // learning rate of each step
-  std::vector<std::optional<float>>
-      norms;                 // gradient norm of each update; nullopt in other steps, empty without clipping
-  std::vector<double> ends;  // end of each step, in seconds since the first began
+  /// The gradient norm of each update; nullopt in other steps, empty without clipping.
+  std::vector<std::optional<float>> norms;
+  std::vector<double> ends;                // end of each step, in seconds since the first began
   std::optional<SimulatedSteps> expected;  // of `file`, if it says how times vary
   runtime::RunState state;                 // after the last step
   std::filesystem::path storage;           // as named, or what is resumed

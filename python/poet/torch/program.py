@@ -112,7 +112,8 @@ class Program:
             if op.is_random and not op.outputs:
                 op.output(0)
             if op.is_random or any(value in needed for value in op.outputs.values()):
-                needed.update(list(op.outputs.values())[: op.is_random])
+                if op.is_random:
+                    needed.add(next(iter(op.outputs.values())))
                 needed.update(op.reads())
                 kept.append(op)
         kept.reverse()
@@ -132,7 +133,7 @@ class Program:
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Yields the places, values and constants in arguments, including those of views, in order."""
+    """Returns the places, values and constants in arguments, including those of views, in order."""
     if isinstance(tree, (tuple, list)):
         return [leaf for each in tree for leaf in leaves(each)]
     if isinstance(tree, dict):

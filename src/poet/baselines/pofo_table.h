@@ -25,8 +25,8 @@ struct PofoLink {
 struct PofoPiece {
   std::size_t first = 0;
   std::size_t next = 0;  // the piece after it begins there
-  bool recorded =
-      false;  // F_all of one block; otherwise first to next - 1 are only run through (F_ck, F_null)
+  /// F_all of one block; otherwise first to next - 1 are only run through (F_ck, F_null).
+  bool recorded = false;
   bool offloaded = false;  // its input, and what the block before saved if that was recorded
   bool kept = false;       // the block before reads this piece's input in its backward ops, and was recorded
   Bytes held;              // otherwise: what rotor may take for held while the piece is reversed

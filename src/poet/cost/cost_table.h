@@ -53,9 +53,9 @@ struct CostTable {
   Bytes persistent{};  // resident parameters and optimiser state: in RAM at every instant
   std::string persistent_of = "parameters and optimiser state";  // what `persistent` counts; for display
   bool has_storage = true;                                       // false: nothing can be paged
-  std::optional<Bytes>
-      storage_capacity;  // limit of bytes written per step: every page-out needs a place of its own
-  Bytes alignment{1};    // every address in RAM is a multiple of it; a power of two
+  /// The limit of bytes written per step: every page-out needs a place of its own.
+  std::optional<Bytes> storage_capacity;
+  Bytes alignment{1};  // every address in RAM is a multiple of it; a power of two
   DeviceTiming timing{};
 };
 

@@ -49,8 +49,8 @@ struct OpOverride {
 /// applies.
 struct KindRates {
   std::string kind;
-  bool depthwise =
-      false;  // of convolutions those whose groups have one channel each (is_depthwise()), else the others
+  /// Of convolutions those whose groups have one channel each (is_depthwise()), else the others.
+  bool depthwise = false;
   Seconds per_op{};
   Seconds per_plane{};          // planes_and_rows()
   Seconds per_row{};            // the same

@@ -62,18 +62,6 @@ class Total {
   double figure_ = 0;
 };
 
-}  // namespace
-
-void align_sizes(const Graph& graph, CostTable& costs) {
-  for (OpCost& cost : costs.ops) cost.workspace = rounded_up(cost.workspace, costs.alignment);
-  for (const ValueId v : ids<ValueId>(graph.values.size())) {
-    if (is_resident(graph.values[v])) continue;
-    costs.values[v].bytes = rounded_up(costs.values[v].bytes, costs.alignment);
-  }
-}
-
-namespace {
-
 void change_home(Instance& instance, ValueId v) {
   CostTable& costs = instance.costs;
   Value& value = instance.graph.values[v];
@@ -91,6 +79,14 @@ void change_home(Instance& instance, ValueId v) {
 }
 
 }  // namespace
+
+void align_sizes(const Graph& graph, CostTable& costs) {
+  for (OpCost& cost : costs.ops) cost.workspace = rounded_up(cost.workspace, costs.alignment);
+  for (const ValueId v : ids<ValueId>(graph.values.size())) {
+    if (is_resident(graph.values[v])) continue;
+    costs.values[v].bytes = rounded_up(costs.values[v].bytes, costs.alignment);
+  }
+}
 
 Instance with_paged(Instance instance, const std::vector<ValueId>& paged) {
   IdVector<ValueId, char> wanted(instance.graph.values.size(), 0);

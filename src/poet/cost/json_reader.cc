@@ -116,6 +116,29 @@ class Inspector : public nlohmann::json_sax<Json> {
   std::string rule_ = "not JSON";
 };
 
+#ifdef POET_ZLIB
+
+// zlib reads what is not compressed as it is.
+std::string decompressed(const std::filesystem::path& file) {
+  const gzFile in = gzopen(file.c_str(), "rb");
+  std::string text;
+  std::string part(1 << 16, '\0');
+  int read = in == nullptr ? -1 : 0;
+  while (in != nullptr && (read = gzread(in, part.data(), static_cast<unsigned>(part.size()))) > 0)
+    text.append(part, 0, static_cast<std::size_t>(read));
+  const bool complete = in != nullptr && gzclose(in) == Z_OK;
+  if (read < 0 || !complete) throw InputError(file.string(), "cannot be decompressed");
+  return text;
+}
+
+#else
+
+std::string decompressed(const std::filesystem::path& file) {
+  throw InputError(file.string(), "is compressed, which this program cannot read: it was built without zlib");
+}
+
+#endif
+
 }  // namespace
 
 std::string pointer_step(std::string_view key) {
@@ -148,33 +171,6 @@ std::string read_text_file(const std::filesystem::path& file) {
   if (in.bad() || text.bad()) throw InputError(file.string(), "cannot be read");
   return text.str();
 }
-
-namespace {
-
-#ifdef POET_ZLIB
-
-// zlib reads what is not compressed as it is.
-std::string decompressed(const std::filesystem::path& file) {
-  const gzFile in = gzopen(file.c_str(), "rb");
-  std::string text;
-  std::string part(1 << 16, '\0');
-  int read = in == nullptr ? -1 : 0;
-  while (in != nullptr && (read = gzread(in, part.data(), static_cast<unsigned>(part.size()))) > 0)
-    text.append(part, 0, static_cast<std::size_t>(read));
-  const bool complete = in != nullptr && gzclose(in) == Z_OK;
-  if (read < 0 || !complete) throw InputError(file.string(), "cannot be decompressed");
-  return text;
-}
-
-#else
-
-std::string decompressed(const std::filesystem::path& file) {
-  throw InputError(file.string(), "is compressed, which this program cannot read: it was built without zlib");
-}
-
-#endif
-
-}  // namespace
 
 Json parse_json(const std::string& text, const std::string& place) {
   Inspector inspector;

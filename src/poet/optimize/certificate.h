@@ -39,8 +39,8 @@ struct Certificate {
   Bounds bounds;
   double gap = 0;         // between energy and bounds.every_plan, on the overhead; see overhead_gap()
   double energy_gap = 0;  // (energy - bound) / energy
-  double staged_gap =
-      0;             // between energy and bounds.of_staged(); 0 where the plan beats all staged schedules
+  /// The gap between energy and bounds.of_staged(); 0 where the plan beats all staged schedules.
+  double staged_gap = 0;
   std::string note;  // one sentence where a bound was dropped; else empty
 
   [[nodiscard]] bool has_plan() const { return status == Status::optimal || status == Status::feasible; }

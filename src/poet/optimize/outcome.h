@@ -29,9 +29,9 @@ struct SolveRequest {
 struct Explanation {
   std::optional<Bytes> floor_ram;  // the RAM floor: one op's operands, results and the persistent bytes
   OpId binding_op;                 // the op that needs floor_ram
-  std::optional<Bytes>
-      proven_ram;                  // infeasible: lower bound on the RAM of every plan within the other limits
-  std::optional<Bytes> least_ram;  // a schedule is known at this RAM and the given deadline
+  /// Infeasible: a lower bound on the RAM of every plan within the other limits.
+  std::optional<Bytes> proven_ram;
+  std::optional<Bytes> least_ram;         // a schedule is known at this RAM and the given deadline
   std::optional<Seconds> least_deadline;  // a schedule is known at this deadline and the given RAM
   std::optional<double> on_time;          // the largest share of steps that meet the deadline, of known plans
   std::string reason;                     // one sentence
@@ -57,8 +57,8 @@ struct Outcome {
   long nodes = 0;          // branch-and-bound nodes over all trees
   std::string solver;      // "none needed", "CBC 2.10.8"...
   std::string next_step;   // Solver::file: what to do with the files, or why they were not used; or empty
-  std::string
-      external_solver;  // Solver::file with a command: how often it was run, its last answer; or empty
+  /// Solver::file with a command: how often it was run, and its last answer; or empty.
+  std::string external_solver;
 };
 
 }  // namespace poet

@@ -19,8 +19,8 @@ struct Progress {
   std::optional<double> bound_joules;         // lower bound on every plan
   std::optional<double> staged_bound_joules;  // lower bound on staged schedules
   double elapsed_seconds = 0;
-  std::optional<double> plan_joules =
-      std::nullopt;  // compile(): the cheapest plan so far whose addresses fit
+  /// compile(): the energy of the cheapest plan so far whose addresses fit.
+  std::optional<double> plan_joules = std::nullopt;
 };
 
 /// Lowers `plan_joules` to the energy of a known plan whose addresses fit.

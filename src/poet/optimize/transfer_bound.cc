@@ -81,6 +81,26 @@ Bytes least_of(std::vector<TransferGap> gaps, const std::vector<std::int64_t>& r
   return moved;
 }
 
+/// Returns a lower bound on the cost of transferring the bytes. `price` returns the cost of one transfer.
+template <class Price>
+double least_price(const Instance& paged, const TransferBound& moved, const Price& price) {
+  double read = kInfinity;  // least price per byte, like `written`
+  double written = kInfinity;
+  for (const ValueId v : ids<ValueId>(paged.graph.values.size())) {
+    const ValueCost& cost = paged.costs.values[v];
+    if (!paged.graph.values[v].paged || cost.bytes <= Bytes(0)) continue;
+    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no overestimate per byte
+    read = std::min(read, price(cost.page_in) / bytes);
+    written = std::min(written, price(cost.page_out) / bytes);
+  }
+  const auto of = [](Bytes bytes, double each) {
+    return bytes > Bytes(0) ? static_cast<double>(bytes.value()) * each : 0;
+  };
+  // Bytes that may be either read or written count at the lower price.
+  return read <= written ? of(moved.written, written) + of(moved.both - moved.written, read)
+                         : of(moved.read, read) + of(moved.both - moved.read, written);
+}
+
 }  // namespace
 
 TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
@@ -124,30 +144,6 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   bound.both = least_of(std::move(reads), room);
   return bound;
 }
-
-namespace {
-
-/// Returns a lower bound on the cost of transferring the bytes. `price` returns the cost of one transfer.
-template <class Price>
-double least_price(const Instance& paged, const TransferBound& moved, const Price& price) {
-  double read = kInfinity;  // least price per byte, like `written`
-  double written = kInfinity;
-  for (const ValueId v : ids<ValueId>(paged.graph.values.size())) {
-    const ValueCost& cost = paged.costs.values[v];
-    if (!paged.graph.values[v].paged || cost.bytes <= Bytes(0)) continue;
-    const auto bytes = static_cast<double>(cost.bytes.value());  // padded: no overestimate per byte
-    read = std::min(read, price(cost.page_in) / bytes);
-    written = std::min(written, price(cost.page_out) / bytes);
-  }
-  const auto of = [](Bytes bytes, double each) {
-    return bytes > Bytes(0) ? static_cast<double>(bytes.value()) * each : 0;
-  };
-  // Bytes that may be either read or written count at the lower price.
-  return read <= written ? of(moved.written, written) + of(moved.both - moved.written, read)
-                         : of(moved.read, read) + of(moved.both - moved.read, written);
-}
-
-}  // namespace
 
 StepBound least_step(const Instance& instance, Bytes ram_budget) {
   const DeviceTiming& timing = instance.costs.timing;

@@ -32,8 +32,8 @@ struct ValueDecision {
   Joules spent{};
   Joules spent_idle{};              // of it, idle power during those recomputations; 0 outside `device`
   std::optional<Joules> page_cost;  // once out and once in; absent without storage
-  std::optional<Joules>
-      recompute_cost;  // of its producer, with inputs in RAM and idle power; absent if not recomputable
+  /// Of its producer, with inputs in RAM and idle power; absent if not recomputable.
+  std::optional<Joules> recompute_cost;
   std::optional<Joules> page_all_cost;  // of all results of its recomputation, once out and once in
   OpId gone_from;                       // longest interval between uses without a copy in RAM: its first op
   OpId back_at;  // and the op at whose stage it is in RAM again; both invalid if always in RAM

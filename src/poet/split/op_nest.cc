@@ -79,8 +79,8 @@ Nest nest_of(const Cutting& cutting, const FollowingGradients& gradients, OpId i
   const bool sums = std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.summed; });
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     const Value& result = cutting.graph.values[op.outputs[i]];
-    const Bytes bytes =
-        sums ? bytes_in_float32(result) : result.bytes;  // sums are rounded when they are whole
+    // Sums are rounded when they are whole.
+    const Bytes bytes = sums ? bytes_in_float32(result) : result.bytes;
     operands.push_back({static_cast<double>(bytes.value()), axes.outputs[i], true});
   }
   for (const OpId gradient : gradients[id]) add_gradient(cutting, id, gradient, operands);

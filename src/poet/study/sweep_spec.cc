@@ -125,9 +125,8 @@ RamBudget read_ram(const JsonField& field) {
     ram.fraction = field.number();
     if (!(*ram.fraction > 0 && *ram.fraction <= 1))
       field.fail(
-          "a number must be in (0, 1], a part of the way to keeping everything; bytes are \"300KiB\", parts "
-          "of "
-          "keep-all RAM \"10%\"");
+          "a number must be in (0, 1], a part of the way to keeping everything; "
+          "bytes are \"300KiB\", parts of keep-all RAM \"10%\"");
   } else {
     field.fail(
         "must be a number in (0, 1], an amount such as \"300KiB\", or a part of keep-all RAM such as "

@@ -8,7 +8,7 @@
 #include "poet/base/base64.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/solve_options.h"
 #include "poet/study/kept_plan.h"

@@ -44,9 +44,9 @@ struct Trace {
     std::size_t step = 0;
     Interval interval;  // of the channel, waking up included
   };
-  std::vector<Interval>
-      steps;               // of the compute engine: computing or waiting; issuing a transfer takes no time
-  std::vector<Bytes> ram;  // persistent bytes included: while the step computes, else after it
+  /// Of the compute engine: computing or waiting; issuing a transfer takes no time.
+  std::vector<Interval> steps;
+  std::vector<Bytes> ram;              // persistent bytes included: while the step computes, else after it
   std::vector<TimedTransfer> channel;  // in order
 };
 

@@ -47,25 +47,6 @@ ValueId attention(GraphBuilder& g, const std::string& name, ValueId x, const Ber
                 reshaped(permuted(g.layout(context), {0, 2, 1, 3}), {batch, sequence, size.width}));
 }
 
-}  // namespace
-
-ValueId encoder_block(GraphBuilder& g, const std::string& name, ValueId x, const BertSize& size) {
-  ValueId a = attention(g, name + ".attention.self", x, size);
-  a = nn::linear(g, name + ".attention.output.dense", a, size.width);
-  a = nn::dropout(g, name + ".attention.output.dropout", a, kBertDropout);
-  a = nn::add(g, name + ".attention.output.add", a, x);
-  a = nn::layer_norm(g, name + ".attention.output.LayerNorm", a, kBertLayerNormEps);
-
-  ValueId f = nn::linear(g, name + ".intermediate.dense", a, size.feed_forward);
-  f = nn::gelu(g, name + ".intermediate.gelu", f);
-  f = nn::linear(g, name + ".output.dense", f, size.width);
-  f = nn::dropout(g, name + ".output.dropout", f, kBertDropout);
-  f = nn::add(g, name + ".output.add", f, a);
-  return nn::layer_norm(g, name + ".output.LayerNorm", f, kBertLayerNormEps);
-}
-
-namespace {
-
 /// Embeddings, encoder, pooler and a linear classifier.
 Graph classifier(const char* name, const BertSize& size, const ZooOptions& options) {
   const BatchAndSequence data = batch_and_sequence(options, kBertPositions);
@@ -100,6 +81,21 @@ Graph classifier(const char* name, const BertSize& size, const ZooOptions& optio
 }
 
 }  // namespace
+
+ValueId encoder_block(GraphBuilder& g, const std::string& name, ValueId x, const BertSize& size) {
+  ValueId a = attention(g, name + ".attention.self", x, size);
+  a = nn::linear(g, name + ".attention.output.dense", a, size.width);
+  a = nn::dropout(g, name + ".attention.output.dropout", a, kBertDropout);
+  a = nn::add(g, name + ".attention.output.add", a, x);
+  a = nn::layer_norm(g, name + ".attention.output.LayerNorm", a, kBertLayerNormEps);
+
+  ValueId f = nn::linear(g, name + ".intermediate.dense", a, size.feed_forward);
+  f = nn::gelu(g, name + ".intermediate.gelu", f);
+  f = nn::linear(g, name + ".output.dense", f, size.width);
+  f = nn::dropout(g, name + ".output.dropout", f, kBertDropout);
+  f = nn::add(g, name + ".output.add", f, a);
+  return nn::layer_norm(g, name + ".output.LayerNorm", f, kBertLayerNormEps);
+}
 
 Graph bert(const ZooOptions& options) { return classifier("bert", kBase, options); }
 

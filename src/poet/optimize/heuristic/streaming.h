@@ -29,9 +29,9 @@ struct StreamingGuide {
 };
 
 /// The address of a value or workspace from one allocation on.
-struct Taken {
-  int taking = 0;  // the step that allocates it, counted among page-ins and computations
-  int value = -1;  // -1: workspace of the op
+struct StreamAddress {
+  int allocation = 0;  // the step that allocates it, counted among page-ins and computations
+  int value = -1;      // -1: workspace of the op
   std::int64_t offset = 0;
 };
 
@@ -47,7 +47,7 @@ struct Stream {
   double seconds = 0;  // of computations
   std::int64_t bytes_written = 0;
   std::vector<std::vector<RamInterval>> in_ram;  // per value, in order
-  std::vector<Taken> addresses;                  // in order; none where no addresses were asked for
+  std::vector<StreamAddress> addresses;          // in order; none where no addresses were asked for
 };
 
 class Streaming {

@@ -112,20 +112,20 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
         search.has_incumbent() ? to_objective(p, tight, search.incumbent().joules) : kInfinity;
     const double target = best * (1 - 0.95 * search.options().gap);
     const bool cut_off = target < best * (1 - 1e-6);
+    const double below = cut_off ? target : best;  // the solutions looked for have a lower objective
     if (cut_off) {
-      options.cutoff = target;
+      options.cutoff = below;
       options.start.clear();
     }
-    const bool fixed = search.options().tightenings.reduced_cost_fixing &&
-                       fix_by_reduced_costs(tight.model, root.lp, cut_off ? target : best);
+    const bool fixed =
+        search.options().tightenings.reduced_cost_fixing && fix_by_reduced_costs(tight.model, root.lp, below);
     const MipResult mip = solve_mip(tight.model, options);
     search.nodes += mip.nodes;
     work -= mip.work;
     // Without a cutoff, the incumbent is a solution of the model, and "infeasible" is numerical noise.
     const bool nothing_below =
         mip.x.empty() && mip.status == MipStatus::infeasible && (cut_off || fixed || !search.has_incumbent());
-    const double bound =
-        nothing_below ? (cut_off ? target : best) : std::min(mip.bound, cut_off ? target : best);
+    const double bound = nothing_below ? below : std::min(mip.bound, below);
     if (bound < kInfinity) search.raise_staged_bound(to_joules(p, tight, bound));
     if (mip.x.empty()) return nothing_below;
     const Candidate candidate = complete(p, tight.vars.decisions(p, mip.x));

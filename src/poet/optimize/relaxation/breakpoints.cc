@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/heuristic/incremental.h"
+#include "poet/optimize/relaxation/implied_ram.h"
 #include "poet/optimize/relaxation/window_pressure.h"
 
 namespace poet {
@@ -34,6 +36,24 @@ std::vector<std::int64_t> most_kept(const Problem& p) {
 }
 
 }  // namespace
+
+std::vector<int> overflowing(const Problem& p, const std::vector<double>& ram,
+                             const std::vector<int>& breakpoints, int at_most) {
+  constexpr int kBeside = 2;  // stages
+  std::vector<int> order;
+  for (int t = 0; t < p.ops; ++t) {
+    const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();
+    if (is_new && ram[at(t)] > static_cast<double>(p.budget) * (1 + 1e-6)) order.push_back(t);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ram[at(a)] > ram[at(b)]; });
+  std::vector<int> chosen;
+  for (const int t : order) {
+    if (static_cast<int>(chosen.size()) >= at_most) break;
+    if (std::none_of(chosen.begin(), chosen.end(), [&](int s) { return std::abs(s - t) <= kBeside; }))
+      chosen.push_back(t);
+  }
+  return chosen;
+}
 
 Breakpoints::Breakpoints(const Problem& problem, const Gaps& gaps)
     : p_(problem), gaps_(gaps), most_kept_(most_kept(problem)) {

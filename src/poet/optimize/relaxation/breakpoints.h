@@ -9,9 +9,14 @@
 
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/gaps.h"
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 
 namespace poet {
+
+/// Returns the stages that become breakpoints next, of those in which `ram` (per stage) exceeds the budget:
+/// the fullest, at most so many, none a breakpoint already and none beside another.
+[[nodiscard]] std::vector<int> overflowing(const Problem& problem, const std::vector<double>& ram,
+                                           const std::vector<int>& breakpoints, int at_most);
 
 /// Each add_...() returns whether it added breakpoints. They add none where everything could be kept, as such
 /// a breakpoint is redundant. `problem` and `gaps` must outlive this.

@@ -43,8 +43,8 @@ class GapRelaxation {
     double recompute;
     double paging = 0;  // as above
     double fee = 0;     // for being recomputed from what another gap keeps
-    std::vector<Link>
-        chain;  // each is computed from the next; what the last one is computed from costs nothing
+    /// Each is computed from the next; what the last one is computed from costs nothing.
+    std::vector<Link> chain;
   };
   struct Way {
     double joules;

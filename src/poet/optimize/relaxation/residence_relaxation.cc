@@ -6,7 +6,9 @@
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/gaps.h"
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/breakpoints.h"
+#include "poet/optimize/relaxation/implied_ram.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 #include "poet/optimize/search/search.h"
 #include "poet/optimize/solvers/solver.h"
 

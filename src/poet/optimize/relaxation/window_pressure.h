@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 
 namespace poet {
 

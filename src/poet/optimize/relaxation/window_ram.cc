@@ -6,7 +6,8 @@
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/gaps.h"
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/implied_ram.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 #include "poet/optimize/solvers/solver.h"
 
 namespace poet {

@@ -8,7 +8,7 @@
 
 #include "poet/optimize/problem/gaps.h"
 #include "poet/optimize/relaxation/breakpoints.h"
-#include "poet/optimize/relaxation/windows.h"
+#include "poet/optimize/relaxation/window_decisions.h"
 #include "poet/optimize/search/search.h"
 #include "poet/optimize/solvers/solver.h"
 

@@ -1,8 +1,7 @@
 #include "poet/optimize/relaxation/windows.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
+#include <utility>
 
 #include "poet/base/numbers.h"
 #include "poet/optimize/problem/sorted.h"
@@ -202,12 +201,6 @@ class Builder {
   std::vector<std::vector<int>> from_storage_;
 };
 
-// Returns whether the op at which the gap begins may overwrite the value with its result.
-bool is_overwritable(const Problem& p, const Gap& gap) {
-  const std::vector<int>& operands = p.overwritable[at(gap.from)];
-  return std::find(operands.begin(), operands.end(), gap.value) != operands.end();
-}
-
 }  // namespace
 
 StageWindows::StageWindows(const Problem& problem, std::vector<int> breakpoints)
@@ -222,113 +215,6 @@ StageWindows::StageWindows(const Problem& problem, std::vector<int> breakpoints)
 WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
                           WindowObjective objective) {
   return Builder(problem, windows, rounding, objective).build();
-}
-
-WindowDecisions window_decisions(const WindowModel& model, const std::vector<double>& x) {
-  const auto taken = [&](const std::vector<std::vector<int>>& columns) {
-    std::vector<std::vector<int>> sets(columns.size());
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      for (std::size_t id = 0; id < columns[k].size(); ++id)
-        if (columns[k][id] >= 0 && x[at(columns[k][id])] > 0.5) sets[k].push_back(static_cast<int>(id));
-    return sets;
-  };
-  return {taken(model.recompute), taken(model.page_in)};
-}
-
-Decisions taken_once(const Problem& p, const StageWindows& windows, const WindowDecisions& decided) {
-  Decisions d = no_decisions(p);
-  for (int k = 1; k < windows.count(); ++k) {
-    const int last = windows.last_stage(k);
-    std::vector<int> needed(at(p.values), last);  // the first stage of the window that needs the value
-    for (int t = last; t >= windows.first_stage(k); --t)
-      for (int v : p.reads[at(t)]) needed[at(v)] = t;
-    const auto& ops = decided.recompute[at(k)];
-    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
-      int stage = last;
-      for (int v : p.writes[at(*op)]) stage = std::min(stage, needed[at(v)]);
-      if (stage > p.recompute_until[at(*op)]) continue;
-      d.recompute[at(stage)].push_back(*op);
-      for (int u : p.reads[at(*op)]) needed[at(u)] = std::min(needed[at(u)], stage);
-    }
-    for (int v : decided.page_in[at(k)])
-      if (const int stage = needed[at(v)] - 1; stage >= p.producer[at(v)] + 2)
-        d.page_in[at(stage)].push_back(v);
-  }
-  for (auto* sets : {&d.recompute, &d.page_in})
-    for (auto& set : *sets) std::sort(set.begin(), set.end());
-  return d;
-}
-
-std::vector<GapMode> taken_for_each_use(const Problem& p, const StageWindows& windows,
-                                        const WindowDecisions& decided, const Gaps& gaps) {
-  std::vector<GapMode> modes = gaps.keep_all();
-  for (std::size_t g = 0; g < modes.size(); ++g) {
-    const Gap& gap = gaps.all()[g];
-    if (gap.to >= p.ops) continue;
-    for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k) {
-      if (contains(decided.page_in[at(k)], gap.value) && gaps.possible(gap, GapMode::page))
-        modes[g] = GapMode::page;
-      if (contains(decided.recompute[at(k)], p.producer[at(gap.value)]) &&
-          gaps.possible(gap, GapMode::recompute))
-        modes[g] = GapMode::recompute;
-    }
-  }
-  return modes;
-}
-
-std::vector<double> ram_implied(const Problem& p, const StageWindows& windows, const WindowModel& model,
-                                const std::vector<double>& x, const Gaps& gaps) {
-  const auto value_of = [&](int column) { return column >= 0 ? x[at(column)] : 0.0; };
-  std::vector<double> change(at(p.ops) + 1, 0.0);
-  std::vector<double> given(at(p.ops), 1.0);  // degree to which no overwritable operand is freed
-  for (const Gap& gap : gaps.all()) {
-    if (gap.to >= p.ops) {
-      if (is_overwritable(p, gap)) given[at(gap.from)] = 0;
-      continue;
-    }
-    double kept = 1;
-    for (int k = windows.of(gap.from); k <= windows.of(gap.to); ++k)
-      kept -= value_of(model.recompute[at(k)][at(p.producer[at(gap.value)])]) +
-              value_of(model.page_in[at(k)][at(gap.value)]);
-    if (is_overwritable(p, gap)) given[at(gap.from)] -= 1 - std::clamp(kept, 0.0, 1.0);
-    if (kept <= 0) continue;
-    change[at(gap.from) + 1] += kept * static_cast<double>(p.bytes[at(gap.value)]);
-    change[at(gap.to)] -= kept * static_cast<double>(p.bytes[at(gap.value)]);
-  }
-  for (std::size_t i = 0; i < p.residents.size(); ++i) {
-    const auto& [v, joules, bytes] = p.residents[i];
-    const double idle = value_of(model.resident[i]) * static_cast<double>(bytes);
-    change[0] += idle;
-    change[at(p.producer[at(v)])] -= idle;
-    change[at(p.horizon[at(v)]) + 1] += idle;
-  }
-  std::vector<double> ram(at(p.ops));
-  double sum = 0;
-  for (int t = 0; t < p.ops; ++t) {
-    sum += change[at(t)];
-    ram[at(t)] = sum + static_cast<double>(working_set(p, t));
-    if (!p.overwritable[at(t)].empty())
-      ram[at(t)] += std::max(given[at(t)], 0.0) * static_cast<double>(p.bytes[at(p.first_result[at(t)])]);
-  }
-  return ram;
-}
-
-std::vector<int> overflowing(const Problem& p, const std::vector<double>& ram,
-                             const std::vector<int>& breakpoints, int at_most) {
-  constexpr int kApart = 2;  // least distance in stages
-  std::vector<int> order;
-  for (int t = 0; t < p.ops; ++t) {
-    const bool is_new = std::find(breakpoints.begin(), breakpoints.end(), t) == breakpoints.end();
-    if (is_new && ram[at(t)] > static_cast<double>(p.budget) * (1 + 1e-6)) order.push_back(t);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ram[at(a)] > ram[at(b)]; });
-  std::vector<int> chosen;
-  for (const int t : order) {
-    if (static_cast<int>(chosen.size()) >= at_most) break;
-    if (std::none_of(chosen.begin(), chosen.end(), [&](int s) { return std::abs(s - t) <= kApart; }))
-      chosen.push_back(t);
-  }
-  return chosen;
 }
 
 }  // namespace poet

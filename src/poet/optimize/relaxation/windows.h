@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "poet/optimize/milp/model.h"
-#include "poet/optimize/problem/candidate.h"
-#include "poet/optimize/problem/gaps.h"
 #include "poet/optimize/problem/problem.h"
 
 namespace poet {
@@ -74,32 +72,5 @@ enum class WindowObjective {
 /// entries.
 [[nodiscard]] WindowModel build_windows(const Problem& problem, const StageWindows& windows, bool rounding,
                                         WindowObjective objective = WindowObjective::energy);
-
-/// What a point of the model decides, in windows.
-struct WindowDecisions {
-  std::vector<std::vector<int>> recompute;  // window -> ops, increasing
-  std::vector<std::vector<int>> page_in;    // window -> values, increasing
-};
-[[nodiscard]] WindowDecisions window_decisions(const WindowModel& model, const std::vector<double>& x);
-
-/// As decisions per stage, each taken once in its window, where it is first needed. Costs what the relaxation
-/// says, and may overflow inside the windows.
-[[nodiscard]] Decisions taken_once(const Problem& problem, const StageWindows& windows,
-                                   const WindowDecisions& decided);
-
-/// As a mode per gap: recomputed or paged again for each use. Overflows less, costs more.
-[[nodiscard]] std::vector<GapMode> taken_for_each_use(const Problem& problem, const StageWindows& windows,
-                                                      const WindowDecisions& decided, const Gaps& gaps);
-
-/// Per stage: RAM, at least, of any schedule that agrees with point x of the model (what it says is kept
-/// across a gap fills RAM all the way). Where this exceeds the budget, a breakpoint cuts off x.
-[[nodiscard]] std::vector<double> ram_implied(const Problem& problem, const StageWindows& windows,
-                                              const WindowModel& model, const std::vector<double>& x,
-                                              const Gaps& gaps);
-
-/// Of the stages in which `ram` (per stage) exceeds the budget, those that become breakpoints next: the
-/// fullest, at most so many, none a breakpoint already and none beside another.
-[[nodiscard]] std::vector<int> overflowing(const Problem& problem, const std::vector<double>& ram,
-                                           const std::vector<int>& breakpoints, int at_most);
 
 }  // namespace poet

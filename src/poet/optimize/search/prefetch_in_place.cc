@@ -88,18 +88,18 @@ Plan in_order(const Instance& instance, const Plan& plan, const Order& order) {
 }
 
 /// Returns the layout of the steps in their new order.
-std::vector<Taken> taken_in_order(const PlacedPlan& placed, const Order& order) {
+std::vector<StreamAddress> addresses_in_order(const PlacedPlan& placed, const Order& order) {
   std::vector<int> number(placed.plan.steps.size(), -1);
-  int takings = 0;
+  int allocations = 0;
   for (const std::size_t i : order) {
     const StepKind kind = placed.plan.steps[i].kind;
-    if (kind == StepKind::compute || kind == StepKind::page_in) number[i] = takings++;
+    if (kind == StepKind::compute || kind == StepKind::page_in) number[i] = allocations++;
   }
-  std::vector<Taken> taken;
+  std::vector<StreamAddress> addresses;
   for (const Allocation& one : placed.layout.allocations)
-    taken.push_back(
+    addresses.push_back(
         {number[static_cast<std::size_t>(one.begin)], one.value.valid() ? one.value.index : -1, one.offset});
-  return taken;
+  return addresses;
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ PlacedPlan prefetched_in_place(const Instance& instance, PlacedPlan placed) {
   const Timeline sooner = timeline_of(instance, early.plan);
   early.energy = energy_of(instance, early.plan, sooner);
   if (early.energy >= placed.energy || sooner.makespan > line.makespan) return placed;
-  early.layout = layout_of(instance, early.plan, taken_in_order(placed, order));
+  early.layout = layout_of(instance, early.plan, addresses_in_order(placed, order));
   return early;
 }
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "poet/base/numbers.h"
 #include "poet/base/stop.h"
 #include "poet/optimize/outcome.h"
 #include "poet/optimize/problem/candidate.h"
@@ -72,7 +72,7 @@ class Search {
   [[nodiscard]] double elapsed() const { return stop_.elapsed(); }
   /// Seconds left for the search: without an incumbent, less the time for an explanation (explain.h).
   [[nodiscard]] double remaining() const {
-    return stop_.remaining() - (best_joules() == kForever ? seconds_for_reason : 0);
+    return stop_.remaining() - (best_joules() == kInfinity ? seconds_for_reason : 0);
   }
   /// Returns whether time is up or the caller has cancelled.
   [[nodiscard]] bool must_stop() const { return remaining() <= 0 || stop_.cancelled(); }
@@ -102,8 +102,6 @@ class Search {
   bool root_infeasible = false;         // of the full model's relaxation: there is no staged schedule
 
  private:
-  static constexpr double kForever = std::numeric_limits<double>::infinity();
-
   [[nodiscard]] double staged_joules() const;
   [[nodiscard]] double synchronous_joules() const;
   [[nodiscard]] double gap_to(double bound) const;

@@ -40,39 +40,39 @@ Bytes greatest_load_of(const std::vector<Allocation>& allocations, std::size_t s
 }
 
 // Returns, per step that allocates, its number among those steps.
-std::vector<int> takings_of(const Plan& plan) {
+std::vector<int> allocation_numbers(const Plan& plan) {
   std::vector<int> number(plan.steps.size(), -1);
-  int takings = 0;
+  int allocations = 0;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
-    if (kind == StepKind::compute || kind == StepKind::page_in) number[i] = takings++;
+    if (kind == StepKind::compute || kind == StepKind::page_in) number[i] = allocations++;
   }
   return number;
 }
 
 // Returns the allocations of the original's plan with their addresses.
-std::vector<Taken> taken_without_loads(const WithLoads& loads, const PlacedPlan& with,
-                                       const std::vector<char>& left_out) {
+std::vector<StreamAddress> addresses_without_loads(const WithLoads& loads, const PlacedPlan& with,
+                                                   const std::vector<char>& left_out) {
   std::vector<int> renumbered;
   int kept = 0;
   for (const char out : left_out) renumbered.push_back(out != 0 ? -1 : kept++);
-  const std::vector<int> number = takings_of(with.plan);
-  std::vector<Taken> taken;
+  const std::vector<int> number = allocation_numbers(with.plan);
+  std::vector<StreamAddress> addresses;
   for (const Allocation& allocation : with.layout.allocations) {
     const int before = number[static_cast<std::size_t>(allocation.begin)];
-    const int taking = renumbered[static_cast<std::size_t>(before)];
+    const int number_without = renumbered[static_cast<std::size_t>(before)];
     const int value = allocation.value.valid() ? loads.value_of[allocation.value].index : -1;
-    if (taking >= 0) taken.push_back({taking, value, allocation.offset});
+    if (number_without >= 0) addresses.push_back({number_without, value, allocation.offset});
   }
-  return taken;
+  return addresses;
 }
 
 }  // namespace
 
-Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<Taken>& taken) {
+Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<StreamAddress>& addresses) {
   std::map<std::pair<int, int>, std::int64_t> offsets;  // by number of the allocating step, and value
-  for (const Taken& one : taken) offsets[{one.taking, one.value}] = one.offset;
-  const std::vector<int> number = takings_of(plan);
+  for (const StreamAddress& one : addresses) offsets[{one.allocation, one.value}] = one.offset;
+  const std::vector<int> number = allocation_numbers(plan);
   Layout layout;
   layout.allocations = allocations_of(instance, plan, Semantics::device);
   layout.lower_bound = greatest_load_of(layout.allocations, plan.steps.size());
@@ -93,7 +93,7 @@ PlacedPlan placed_without_loads(const Instance& original, const WithLoads& loads
   const WithoutLoads without = without_loads(loads, original, plan.plan);
   PlacedPlan made;
   made.plan = canonicalize(original, without.plan, Semantics::device);
-  made.layout = layout_of(original, made.plan, taken_without_loads(loads, plan, without.left_out));
+  made.layout = layout_of(original, made.plan, addresses_without_loads(loads, plan, without.left_out));
   return made;
 }
 

@@ -21,8 +21,9 @@ struct PlacedPlan {
 /// Transfers do not overlap compute, as they would need RAM that holds other values.
 [[nodiscard]] Plan plan_in_place(const Instance& instance, const Stream& stream);
 
-/// Returns the layout of the plan with the addresses of `taken`. O(steps log steps).
-[[nodiscard]] Layout layout_of(const Instance& instance, const Plan& plan, const std::vector<Taken>& taken);
+/// Returns the layout of the plan with the given addresses. O(steps log steps).
+[[nodiscard]] Layout layout_of(const Instance& instance, const Plan& plan,
+                               const std::vector<StreamAddress>& addresses);
 
 /// Converts a placed plan of the instance with loads to the original instance; addresses unchanged. Energy is
 /// not set; the result may break a limit, as loads were ops that the channel does not delay. O(steps log

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "poet/optimize/outcome.h"
-#include "poet/optimize/quick_energy.h"
 #include "poet/optimize/search/instant_transfers.h"
 
 namespace poet {

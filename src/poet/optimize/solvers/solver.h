@@ -45,8 +45,8 @@ enum class MipStatus { optimal, feasible, infeasible, unknown };
 struct MipResult {
   MipStatus status = MipStatus::unknown;
   double objective = 0;  // of x; cost constant included
-  double bound =
-      -kInfinity;  // lower bound on the cost of every point; with a cutoff, of points below the cutoff
+  /// A lower bound on the cost of every point; with a cutoff, of points below the cutoff.
+  double bound = -kInfinity;
   std::vector<double> x;
   long nodes = 0;
   long work = 0;               // simplex iterations as far as reported
@@ -69,8 +69,8 @@ struct MipOptions {
   /// bounds), it runs again without.
   bool probing = true;
   bool heuristics = true;  // CBC's own, for solutions
-  std::vector<std::pair<int, double>>
-      start;  // (column, value): a known solution's integer columns; may be empty
+  /// (column, value): a known solution's integer columns; may be empty.
+  std::vector<std::pair<int, double>> start;
   /// Returning false stops the solver. Called with each report of the solver, in order, and at least every 20
   /// ms. If it depends on its arguments alone, the result does not depend on the machine's speed.
   std::function<bool(double objective, double bound)> keep_going;

@@ -49,8 +49,8 @@ Stage read_stage(const JsonField& json, const Graph& graph) {
   stage.retain = read_set(json, "retain", graph.values.size());
   if (json.has("page_in")) stage.page_in = read_set(json, "page_in", graph.values.size());
   if (json.has("page_out")) stage.page_out = read_set(json, "page_out", graph.values.size());
-  stage.compute =
-      read_indices<OpId>(json.at("compute"), graph.ops.size());  // its order is for the verifier to judge
+  // Its order is for the verifier to judge.
+  stage.compute = read_indices<OpId>(json.at("compute"), graph.ops.size());
   return stage;
 }
 

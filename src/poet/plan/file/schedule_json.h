@@ -18,8 +18,8 @@ struct ScheduleFile {
   Semantics semantics = Semantics::staged;
   Limits limits;
   Schedule schedule;
-  std::string leaves_out =
-      {};  // what the accompanying plan does and a staged schedule cannot express; may be empty
+  /// What the accompanying plan does and a staged schedule cannot express; may be empty.
+  std::string leaves_out = {};
 };
 
 [[nodiscard]] nlohmann::ordered_json to_json(const ScheduleFile& file);

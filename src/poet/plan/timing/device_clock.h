@@ -1,7 +1,7 @@
 #pragma once
 
 // The rule of time in device semantics (docs/formulation.md, section 1): one compute engine and one FIFO
-// channel. Inline, as local search asks it millions of times.
+// channel. Functions are inline, as local search calls them millions of times.
 
 #include <algorithm>
 
@@ -33,6 +33,7 @@ struct DeviceClock {
     return {begin, channel};
   }
 
+  /// Lets compute wait; does nothing if `time` has passed.
   void wait_until(double time) {
     if (time <= now) return;
     stalled += time - now;

@@ -12,7 +12,7 @@
 
 namespace poet {
 
-// Slot s lies right before computation s; the last one after all of them.
+/// A transfer. Slot s is right before computation s; the last slot is after all computations.
 struct Shiftable {
   Step step;
   int slot = 0;
@@ -22,6 +22,7 @@ struct Shiftable {
   int after = -1;    // page-out: the page-in that brings its value
 };
 
+/// A release of memory.
 struct Release {
   Step step;
   int slot = 0;
@@ -31,30 +32,31 @@ struct Release {
 
 struct SlotPlan {
   std::vector<Step> computations;
-  // Per computation, what is paged out before its result is written over it, as RAM demands; invalid: none.
+  /// Per computation, the value that is paged out before the result is written over it, as RAM demands;
+  /// invalid: none.
   std::vector<ValueId> overwritten;
   std::vector<Shiftable> transfers;
   std::vector<Release> releases;
   bool exact = true;  // false: a slot holds two allocations of one value, which have no order here
 };
 
-/// What the plan does in which slot, and how far it could be shifted. `line` is the plan's; `capacity`: what
-/// there is for transient bytes. Device semantics. O(steps + edges).
+/// Returns what the plan does in which slot, and how far it could be shifted. `line` is the plan's;
+/// `capacity`: the RAM for transient bytes. Device semantics. O(steps + edges).
 [[nodiscard]] SlotPlan slot_plan_of(const Instance& instance, const Plan& plan, const Timeline& line,
                                     std::int64_t capacity);
 
-/// The reverse, without waits that follow. In a slot: what can be freed, the transfers as they are planned,
-/// what their end frees, the computation. O(steps log steps).
+/// Returns the plan of the slots, without the waits that follow from it. The order in a slot is: what can be
+/// freed, the transfers as they are planned, what their end frees, the computation. O(steps log steps).
 [[nodiscard]] Plan plan_of(const SlotPlan& slotted);
 
-// When slots begin and computations run, and how much RAM is taken in between.
+/// When slots begin and computations run, and how much RAM is taken in between.
 struct Slots {
   std::vector<double> opens;    // the computation before has ended
   std::vector<double> compute;  // the computation after begins
   std::vector<std::int64_t> ram;
 };
 
-/// `line` is the plan's. O(steps).
+/// Returns the times of the plan's slots. `line` is the plan's. O(steps).
 [[nodiscard]] Slots slots_of(const Plan& plan, const Timeline& line);
 
 }  // namespace poet

@@ -11,9 +11,9 @@
 namespace poet {
 
 struct Timeline {
-  // Seconds from the beginning of the step. Of a compute step: when the op runs. Of a transfer: when the
-  // channel moves it, waking up included. Of a wait: while compute does. Of a free, both: when the memory is
-  // given back.
+  // Seconds from the beginning of the training step. A compute step lasts while the op runs, a transfer while
+  // the channel moves it, waking up included, and a wait while compute waits. A free begins and ends when the
+  // memory is given back.
   std::vector<double> begin;
   std::vector<double> end;
   std::vector<Bytes> ram;  // transient bytes while the step runs, or after it if it is no compute step
@@ -23,12 +23,12 @@ struct Timeline {
   int wakes = 0;  // bursts of the channel
 };
 
-/// `plan` must be valid but for budget, deadline and waits: those that it lacks are made where with_waits()
-/// (plan/canonical.h) puts them. Device semantics. O(steps + edges).
+/// Returns when the steps happen. `plan` must be valid but for budget, deadline and waits; waits that it
+/// lacks are made where with_waits() (plan/canonical.h) puts them. Device semantics. O(steps + edges).
 [[nodiscard]] Timeline timeline_of(const Instance& instance, const Plan& plan);
 
-/// What the plan draws in all: computations, transfers, waking up, idle power over the makespan. `timeline`
-/// is the plan's. O(steps).
+/// Returns the energy that the plan draws in all: computations, transfers, waking up, idle power over the
+/// makespan. `timeline` is the plan's. O(steps).
 [[nodiscard]] Joules energy_of(const Instance& instance, const Plan& plan, const Timeline& timeline);
 
 }  // namespace poet

@@ -35,8 +35,8 @@ std::vector<TimedStep> timed_steps(const Instance& instance, const Plan& plan) {
     if (last[v] > 0) timed.push_back({StepKind::wait, 0, last[v] - 1, 0});
   };
   std::size_t computed = 0;
-  std::vector<std::pair<std::tuple<int, int, int>, std::size_t>>
-      transfers;  // value, which of its transfers; in `timed`
+  /// Value, which of its transfers; in `timed`.
+  std::vector<std::pair<std::tuple<int, int, int>, std::size_t>> transfers;
   IdVector<ValueId, int> times_moved(instance.graph.values.size(), 0);
   for (const Step& step : plan.steps) {
     for (const ValueId v : machine.awaited_by(step)) wait(v);

@@ -122,10 +122,8 @@ DeviceProfile profile_of(const std::string& name, const Graph& training, const M
   device.active = power.active.value_or(kAssumedActive);
   device.idle = power.idle.value_or(Watts(0));
   const std::string assumed =
-      "assumed: no active power given, and no sensor that shows the work, so that energies are computing "
-      "times "
-      "at "
-      "1 W";
+      "assumed: no active power given, and no sensor that shows the work, "
+      "so that energies are computing times at 1 W";
   device.origins["/active_watts"] = power.active ? power.active_origin : assumed;
   device.origins["/idle_watts"] =
       power.idle ? power.idle_origin : "assumed: no idle power given, and none measured";

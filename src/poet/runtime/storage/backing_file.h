@@ -14,14 +14,14 @@
 
 namespace poet::runtime {
 
-/// Every error is an InputError "NAME: cannot ...: the system's reason" of one line.
+/// Throws InputError "NAME: cannot ...: the system's reason", of one line, for every error.
 ///
-/// The first block of the file is its own. Under a name that block says that this is a page file, so that one
-/// that a killed run has left behind is told from a file that somebody needs.
+/// The first block of the file belongs to this class. In a file with a name that block says that it is a page
+/// file, so that one that a killed run has left behind is told from a file that somebody needs.
 class BackingFile {
  public:
-  /// Opens it, empty but for the first block, or as it is for PageFileUse::go_on; `where` as in
-  /// PageFileOptions.
+  /// Opens the file: as it is for PageFileUse::go_on, otherwise empty but for the first block. `where` is as
+  /// in PageFileOptions.
   explicit BackingFile(const std::filesystem::path& where, PageFileUse use = PageFileUse::transient);
   ~BackingFile() = default;
   BackingFile(const BackingFile&) = delete;
@@ -29,25 +29,28 @@ class BackingFile {
   BackingFile(BackingFile&&) = delete;
   BackingFile& operator=(BackingFile&&) = delete;
 
-  /// For messages: "/data/pages", "the page file in /tmp".
+  /// Returns the name for messages: "/data/pages", "the page file in /tmp".
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  /// Transfers past the page cache begin, end and lie in memory at multiples of this: at least 4096.
+  /// Returns the size, at least 4096 bytes, at whose multiples transfers past the page cache begin, end and
+  /// lie in memory.
   [[nodiscard]] Bytes block() const { return block_; }
+  /// Returns whether the file system is in RAM.
   [[nodiscard]] bool in_ram() const { return in_ram_; }
+  /// Returns whether transfers go past the page cache.
   [[nodiscard]] bool direct() const { return direct_; }
 
-  /// Takes the space from the file system, so that no later write can find it full: `size`, first block
-  /// included. `zeros` are written where the file system cannot reserve.
+  /// Takes `size` bytes, the first block included, from the file system, so that no later write finds it
+  /// full. Writes `zeros` where the file system cannot reserve.
   void reserve(Bytes size, std::span<const std::byte> zeros);
 
-  /// From now on past the page cache if that works, which is tried out on the first block, through `block`,
-  /// as long and reserved.
+  /// Transfers past the page cache from now on, if that works. Tries it out on the first block, which must be
+  /// reserved, through `block`, which must be as long.
   void bypass_cache(std::span<std::byte> block);
 
-  /// Until then nothing that was written need survive a power cut.
+  /// Brings all that was written to the storage: only then does it survive a power cut.
   void sync();
-  /// Whether a file with a name stays at the end, as it is.
+  /// Sets whether a file with a name stays at the end, as it is.
   void keep(bool kept) { named_.kept = kept; }
 
  private:
@@ -78,10 +81,10 @@ class BackingFile {
   bool direct_ = false;
 };
 
-/// A file in `folder` that has no name from the moment on that it exists, or, invalid with errno set, the
-/// reason why not.
+/// Returns a new file in `folder` that never has a name. Where that fails, the result is invalid and errno
+/// says why.
 [[nodiscard]] Descriptor open_unnamed(const std::filesystem::path& folder);
-/// The same where the file system has no such files: a file whose name is removed at once.
+/// Returns the same for file systems without such files: a file whose name is removed at once.
 [[nodiscard]] Descriptor open_and_unlink(const std::filesystem::path& folder);
 
 }  // namespace poet::runtime

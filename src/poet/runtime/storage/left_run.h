@@ -1,6 +1,6 @@
 #pragma once
 
-// A page file that a run has left behind, by being killed or stopped, as the one finds it that is to go on.
+// A page file that a killed or stopped run has left behind, for the run that goes on from it.
 
 #include <cstddef>
 #include <filesystem>
@@ -13,19 +13,20 @@
 
 namespace poet::runtime {
 
-/// Whether the file is one that run with --resume takes for a page file; false for what cannot be read.
+/// Returns whether `poet run --resume` takes the file for a page file; false for what cannot be read.
 [[nodiscard]] bool is_page_file(const std::filesystem::path& file);
 
 class LeftRun {
  public:
-  /// Of the last complete step: the whole record with the higher number. Throws InputError naming the file
-  /// when it cannot be read, and when there is none.
+  /// Reads the record of the last complete step: of the records that are whole, the one with the higher
+  /// number. Throws InputError naming the file if it cannot be read or has no such record.
   explicit LeftRun(const std::filesystem::path& file);
 
   [[nodiscard]] const PageFileHeader& header() const { return header_; }
   [[nodiscard]] const StepRecord& record() const { return record_; }
-  /// What the record has of values in RAM, and into memory of as many bytes. Throws InputError.
+  /// Returns the size of the values in RAM that the record has.
   [[nodiscard]] Bytes resident_bytes() const { return resident_; }
+  /// Reads these values into memory of as many bytes. Throws InputError.
   void read_resident(std::span<const std::span<std::byte>> pieces) const;
 
  private:
@@ -37,10 +38,10 @@ class LeftRun {
   Bytes resident_{};
 };
 
-/// Of an open page file: the steps that can be resumed; none where no record is whole.
+/// Returns the record of an open page file from which a run can go on; nullopt if no record is whole.
 [[nodiscard]] std::optional<StepRecord> last_record(int descriptor);
 
-/// LeftRun, where no other run has the file open. Throws InputError also where one has.
+/// Returns the run that was left. Throws InputError as LeftRun does, and if another run has the file open.
 [[nodiscard]] LeftRun look_at_left_run(const std::filesystem::path& file);
 
 }  // namespace poet::runtime

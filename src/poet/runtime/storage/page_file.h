@@ -17,13 +17,13 @@
 
 namespace poet::runtime {
 
-/// Not thread-safe: one channel owns it. Throws InputError naming the file and what went wrong (no space, I/O
-/// error, short write, corrupted page, locked by another run, somebody's file, read-only folder); the space
-/// for all slots is reserved when it is opened.
+/// Not thread-safe: one channel owns it. Reserves the space for all slots when it is opened. Throws
+/// InputError naming the file and what went wrong: no space, I/O error, short write, corrupted page, locked
+/// by another run, somebody's file, read-only folder.
 ///
-/// One that is to outlive its process, under a name, also keeps records of steps (step_record.h): whoever
-/// goes on from it opens it with the same slots and room for records, and has every page that the last record
-/// names adopted.
+/// A page file that is to outlive its process has a name and keeps records of steps (step_record.h). A run
+/// that goes on from it opens it with the same slots and room for records, and adopts every page that the
+/// last record names.
 class PageFile {
  public:
   PageFile(const PageFileOptions& options, const std::vector<Bytes>& slots,
@@ -35,51 +35,51 @@ class PageFile {
   PageFile(PageFile&&) = delete;
   PageFile& operator=(PageFile&&) = delete;
 
-  /// The slot's bytes, from and to any address. Do not allocate. A slot is read as it was written last; to
-  /// read one that never was, or whose writing failed, is an InternalError. After an InputError of read()
-  /// what lies at `data` is not to be used.
+  /// Transfer the slot's bytes from and to any address, without allocating. A slot is read as it was written
+  /// last. Reading one that never was written, or whose writing failed, throws InternalError. After an
+  /// InputError of read() what lies at `data` must not be used.
   void write(std::size_t slot, const std::byte* data);
   void read(std::size_t slot, std::byte* data);
 
-  /// The tables' rows, behind the pages.
+  /// Returns the tables' rows, which lie behind the pages.
   [[nodiscard]] RowStore& rows();
-  /// The rows that `transfer` names, one after the other, from and to memory with a place for each. Do not
-  /// allocate. What is written is the newest once it has been committed.
+  /// Transfer the rows that `transfer` names, one after the other, from and to memory with a place for each,
+  /// without allocating. Rows that were written are the newest once they have been committed.
   void write_rows(RowTransfer& transfer, const std::byte* data);
   void read_rows(const RowTransfer& transfer, std::byte* data);
   void commit_rows(RowTransfer& transfer);
 
-  /// As read(), but for the data.
+  /// Throws as read() would.
   void check(std::size_t slot);
 
-  /// Whether the slot holds a page.
+  /// Returns whether the slot holds a page.
   [[nodiscard]] bool has(std::size_t slot) const;
-  /// Of what the slot holds.
+  /// Returns the checksum of what the slot holds.
   [[nodiscard]] std::uint64_t checksum(std::size_t slot) const;
-  /// The slot holds a page of this checksum since before the file was opened.
+  /// Declares that the slot has held a page of this checksum since before the file was opened.
   void adopt(std::size_t slot, std::uint64_t checksum);
-  /// Brings all pages to the storage, then these pieces of memory, of at most as many bytes as a record
-  /// without its checksum has, in place of record `number` - 2: as a whole or, whenever the process is killed
-  /// or the power cut, not at all. Does not allocate.
+  /// Brings all pages to the storage, then writes record `number` from these pieces of memory in place of
+  /// record `number` - 2. The pieces have at most as many bytes as a record without its checksum. If the
+  /// process is killed or the power cut, the record is there as a whole or not at all. Does not allocate.
   void write_record(std::uint64_t number, std::span<const std::span<const std::byte>> pieces);
-  /// Whether a file with a name outlives this, as it is.
+  /// Sets whether a file with a name outlives this, as it is.
   void keep(bool kept);
 
-  /// Whose page a slot is, for messages.
+  /// Sets what messages call a slot: the value whose page it is.
   void name_slots(std::function<std::string(std::size_t slot)> names);
 
-  /// Of a slot's contents. May be asked for while the channel is at work.
+  /// Returns the size of a slot's contents. May be called while the channel is at work.
   [[nodiscard]] Bytes bytes(std::size_t slot) const;
-  /// On the file, of its first byte.
+  /// Returns where on the file the slot's first byte is.
   [[nodiscard]] Bytes offset(std::size_t slot) const;
-  /// RAM besides the caller's: the buffer between the two, which is aligned as the device wants it, and some
-  /// words per slot.
+  /// Returns the RAM that this takes: the buffer between the caller's memory and the file, which is aligned
+  /// as the device wants it, and some words per slot.
   [[nodiscard]] Bytes buffer() const;
-  /// On the file, block sizes included.
+  /// Returns the size of the file, in whole blocks.
   [[nodiscard]] Bytes size() const;
-  /// "O_DIRECT, blocks of 4096 bytes, XXH3 checksums, AES-256-GCM" for people.
+  /// Returns a description for people: "O_DIRECT, blocks of 4096 bytes, XXH3 checksums, AES-256-GCM".
   [[nodiscard]] std::string description() const;
-  /// The file is in RAM (tmpfs, ramfs): paging to it saves nothing.
+  /// Returns whether the file is in RAM (tmpfs, ramfs), so that paging to it saves nothing.
   [[nodiscard]] bool in_ram() const;
 
  private:

@@ -2,11 +2,12 @@
 
 // Tables on a page file of which a step reads and writes single rows.
 //
-// Each row has two places, of whole blocks, so that the one is whole while the other is written; behind its
-// bytes stand the training step that wrote it and a checksum. A step writes the places that do not hold the
-// newest rows, and its commit makes them the newest: in this process by commit(), for another one because the
-// record of the step is there, which newer rows are not of. The checksums of the newest rows are kept in RAM
-// and compared when a row is read; all of a table's together are its digest, which records have.
+// Each row has two places, of whole blocks, so that one is whole while the other is written. Behind the row's
+// bytes are the training step that wrote it and a checksum. A step writes the places that do not hold the
+// newest rows, and its commit makes them the newest. In this process commit() does so; another process takes
+// the newest rows that are not newer than the last step with a record. The checksums of the newest rows are
+// kept in RAM and compared when a row is read. All checksums of a table together are its digest, which
+// records contain.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,42 +28,42 @@ struct TableSize {
   Bytes row{};
 };
 
-/// Not thread-safe: of the page file. Nothing allocates after take_words(). Throws InputError naming file,
-/// row and table.
+/// Part of a page file, and not thread-safe either. Nothing allocates after take_words(). Throws InputError
+/// naming file, row and table.
 class RowStore {
  public:
-  /// `begin`: where on the file. `buffer`, of a multiple of two blocks, is the page file's; `cipher` may be
-  /// null. All must outlive this.
+  /// `begin`: where the tables begin on the file. `buffer` is the page file's, and a multiple of two blocks
+  /// long. `cipher` may be null. All must outlive this.
   RowStore(BackingFile& file, const std::vector<TableSize>& tables, std::int64_t begin,
            std::span<std::byte> buffer, PageCipher* cipher);
 
-  /// Once the file has room for the tables: RAM for what is known of each row.
+  /// Takes the RAM for what is known of each row. To be called once the file has room for the tables.
   void take_words();
 
-  /// On the file, behind the last table.
+  /// Returns where on the file the last table ends.
   [[nodiscard]] std::int64_t end() const { return end_; }
-  /// RAM.
+  /// Returns the RAM that take_words() takes.
   [[nodiscard]] Bytes words() const;
   [[nodiscard]] Bytes row_bytes(std::size_t table) const { return tables_.at(table).size.row; }
 
-  /// All rows, as of `step`, and the newest.
+  /// Write all rows, which are then the newest and as of `step`, and read the newest rows.
   void write_all(std::size_t table, const std::byte* data, std::int64_t step);
   void read_all(std::size_t table, std::byte* data);
 
-  /// The newest row.
+  /// Reads the newest row.
   void read(std::size_t table, std::int64_t row, std::byte* data);
-  /// The row as `step` leaves it. It is the newest once it has been committed with the checksum that this
-  /// gives; before that it may be written again.
+  /// Writes the row as `step` leaves it, and returns its checksum. The row is the newest once it has been
+  /// committed with that checksum; before that it may be written again.
   [[nodiscard]] std::uint64_t write(std::size_t table, std::int64_t row, const std::byte* data,
                                     std::int64_t step);
   void commit(std::size_t table, std::int64_t row, std::uint64_t checksum);
 
-  /// Of the newest rows.
+  /// Returns the digest of the newest rows.
   [[nodiscard]] std::uint64_t digest(std::size_t table) const { return tables_.at(table).digest; }
-  /// Another process has left the table with this digest after `step`. Reads all rows.
+  /// Takes over a table that another process has left with this digest after `step`. Reads all rows.
   void adopt(std::size_t table, std::int64_t step, std::uint64_t digest);
 
-  /// What a table is called, for messages.
+  /// Sets what messages call a table.
   void name_tables(std::function<std::string(std::size_t table)> names) { names_ = std::move(names); }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a run writes to its page file when a step is complete, so that it can be resumed after the
-// process was killed: how far it has come, which page of each home is the step's, and what lies in RAM. Two
-// records alternate, so that one is whole while the other is written (docs/formats_run.md, "Page file").
+// What a run writes to its page file when a step is complete, so that it can be resumed after the process was
+// killed. A record says how far the run has come, which page of each home is the step's, and what is in RAM.
+// Two records alternate, so that one is whole while the other is written (docs/formats_run.md, "Page file").
 
 #include <cstddef>
 #include <cstdint>
@@ -36,15 +36,17 @@ struct StepRecord {
   std::vector<HomeRecord> homes;
 };
 
-/// Of encode(). Behind it the record has the resident values, then the checksum of all before it.
+/// Returns the bytes that encode() fills. Behind them the record has the resident values, then the checksum
+/// of all before it.
 [[nodiscard]] Bytes encoded_size(const StepRecord& record);
-/// Fills `to`, of encoded_size(). Does not allocate.
+/// Fills `to`, which has encoded_size() bytes. Does not allocate.
 void encode(const StepRecord& record, std::span<std::byte> to);
-/// Of a record that begins with these bytes, the size that it states; `room` where it states none. Nothing
-/// where no record begins so, or it is larger than that.
+/// Returns the size that a record beginning with these bytes states, or `room` if it states none. Returns
+/// nullopt if no record begins so, or if it is larger than `room`.
 [[nodiscard]] std::optional<Bytes> record_size(std::span<const std::byte> bytes, Bytes room);
 inline constexpr std::size_t kRecordSizeBytes = 20;  // what record_size() looks at
-/// None where the bytes do not begin with a record. Nothing else is checked: that takes the checksum.
+/// Returns the record with which the bytes begin; nullopt if they begin with none. Checks nothing else: that
+/// takes the checksum.
 [[nodiscard]] std::optional<StepRecord> decode(std::span<const std::byte> bytes);
 
 }  // namespace poet::runtime

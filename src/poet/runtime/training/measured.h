@@ -18,8 +18,8 @@ struct StepFigures {
   Seconds makespan{};
   Seconds stalled{};   // of it, waiting for the storage
   Seconds fetching{};  // of it, reading the data set, which no plan knows
-  std::optional<float>
-      gradient_norm{};  // of all gradients, before they are clipped; absent: this step clips none
+  /// The norm of all gradients, before they are clipped; absent: this step clips none.
+  std::optional<float> gradient_norm{};
 };
 
 /// Medians, means and extremes are over all steps but the first, which touches memory for the first time

@@ -40,8 +40,8 @@ struct PlanWatchHooks {
   std::function<Seconds()> now;                           // since any point in time
   std::function<Bytes()> outside;                         // RAM of the process beyond that of its plan
   std::function<void(const std::string& notice)> notice;  // one line, once per event
-  std::function<int()>
-      signals;  // plans smaller (larger: negative) asked for since the last call; may be empty
+  /// Returns how many plans smaller (larger: negative) were asked for since the last call; may be empty.
+  std::function<int()> signals;
 };
 
 /// Polled between steps only; has no thread.

@@ -55,8 +55,7 @@ StepFigures Trainer::step() {
   // Values in RAM may be half updated: what is on the page file is to stay as it is.
   if (state.log && state.failed)
     throw InputError(state.storage.where.string(),
-                     "has the run as it was before a step failed: start again "
-                     "with `resume`");
+                     "has the run as it was before a step failed: start again with `resume`");
   state.failed = true;
   const std::int64_t number = state.run.step + 1;
   state.persistent->forget();

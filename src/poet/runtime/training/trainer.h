@@ -73,8 +73,8 @@ struct TrainerSetup {
   std::string kernels;
   bool goes_on = false;     // resumes from the page file of another run
   std::int64_t seeded = 0;  // number of parameters with seeded initial values
-  std::vector<std::string>
-      notices;  // settings that differ from those of the resumed checkpoint and change the bits
+  /// The settings that differ from those of the resumed checkpoint and change the bits.
+  std::vector<std::string> notices;
 };
 
 /// The storage that a trainer pages to.
@@ -131,20 +131,19 @@ struct TrainResult {
   Bytes resident_peak{};            // of the process, since it began
 };
 
-/// If `storage` names a file and parameters are at home in it, every complete step is stored there: however
-/// the trainer or the process ends, a trainer with `resume` continues from there, with the same bits.
-///
 /// Trains with the computations, memory and transfers of a plan of device semantics. Deterministic to the bit
 /// for the same plan, options and instruction set; keeping, paging or recomputing values does not change the
 /// bits. To be used by one thread at a time. The first step starts a thread for transfers, if any, and
-/// `kernels.threads` compute. The kernels' instruction set and threads are shared by all trainers of a
-/// process.
+/// `kernels.threads` compute. All trainers of a process share the kernels' instruction set and threads.
+///
+/// If `storage` names a file and parameters are at home in it, every complete step is stored there. However
+/// the trainer or the process ends, a trainer with `resume` continues from there, with the same bits.
 class Trainer {
  public:
   /// Verifies the plan, allocates the memory, and reads weights and checkpoint. Throws InputError for an
   /// invalid plan, for lack of memory, and for options, files and data that do not fit the plan's graph.
   explicit Trainer(PlanFile file, const TrainerOptions& options = {});
-  /// For several plans: begins with that of `options.plan` or of the resumed page file.
+  /// Trains by several plans; begins with that of `options.plan` or of the resumed page file.
   explicit Trainer(PlanFamily family, const TrainerOptions& options = {});
   ~Trainer();
   Trainer(const Trainer&) = delete;
@@ -155,8 +154,8 @@ class Trainer {
   /// Opens the page file, if any, and starts the transfer thread, as step() and train() do otherwise. Throws
   /// InputError as PageFile.
   void open_storage();
-  /// Ends that thread and, unless parameters are at home in the file, closes it until the next step: for
-  /// callers that fork.
+  /// Ends that thread and, unless parameters are at home in the file, closes the file until the next step.
+  /// For callers that fork.
   void close_storage();
 
   /// Removes the page file at the end, so that it cannot be resumed.
@@ -175,37 +174,38 @@ class Trainer {
   /// Reads the lowest loss so far, which a page file does not have, from the checkpoint `best`, if it exists.
   void recall_best(const std::filesystem::path& best);
 
-  /// Steps until `options.steps` are done, measured. Throws as step() and write_checkpoint(), and what a
-  /// function of `options` throws. Where that happens after a step, not in a change of plans, a checkpoint
-  /// that can be written is written before, and an InputError names it.
+  /// Runs and measures steps until `options.steps` are done. Throws as step() and write_checkpoint(), and
+  /// what a function of `options` throws. If that happens after a step and not in a change of plans, a
+  /// checkpoint is written before, if it can be, and an InputError names it.
   TrainResult train(const TrainOptions& options);
 
-  /// From the next step on by another plan of the family; nothing of what is computed changes. All persistent
-  /// values go to the page file, then the memory is released before the other plan's is taken. Throws
-  /// InputError before that where the machine does not have the memory, and as PageFile.
+  /// Changes to another plan of the family from the next step on; nothing of what is computed changes. All
+  /// persistent values go to the page file, then the memory is released, then the other plan's is taken.
+  /// Throws InputError before all that if the machine does not have the memory, and as PageFile.
   void change_plan(std::size_t plan);
 
-  /// A checkpoint to resume from. Throws InputError when it cannot be written.
+  /// Writes a checkpoint to resume from. Throws InputError if it cannot be written.
   void save(const std::filesystem::path& checkpoint) const;
 
-  /// The plan, its graph with the hyperparameters chosen.
+  /// Returns the plan; its graph has the hyperparameters that were chosen.
   [[nodiscard]] const PlanFile& file() const;
   [[nodiscard]] const TrainerSetup& setup() const;
-  /// Nothing before the storage was opened.
+  /// Returns the storage, which is empty until it has been opened.
   [[nodiscard]] const PagingSetup& paging() const;
-  /// Steps done, seed, the last loss.
+  /// Returns the number of steps done, the seed and the last loss.
   [[nodiscard]] const RunState& state() const;
-  /// Of the update that a step does or adds to, by the schedule.
+  /// Returns the schedule's learning rate of the update that a step does or adds to.
   [[nodiscard]] double learning_rate(std::int64_t step) const;
-  /// The contents of a parameter or other persistent value, after the last step and until the next one. Of a
-  /// paged one a copy is made in memory of its own. Throws InputError when the storage does not give it back.
+  /// Returns the contents of a parameter or other persistent value after the last step; they are valid until
+  /// the next one. A paged value is copied into memory of its own. Throws InputError if the storage does not
+  /// give it back.
   [[nodiscard]] const std::byte* persistent(ValueId v) const;
-  /// What in the data of the last step is infinite or no number: "'input' has nan at sample 3". Empty:
-  /// nothing.
+  /// Returns what in the data of the last step is infinite or no number: "'input' has nan at sample 3"; empty
+  /// if nothing is.
   [[nodiscard]] std::string not_finite_data() const;
-  /// What the plan's steps became, and the seconds that each took in the last training step (while the
-  /// storage is open).
+  /// Returns what the plan's steps became.
   [[nodiscard]] const Program& program() const;
+  /// Returns the seconds that each of them took in the last training step, while the storage is open.
   [[nodiscard]] const std::vector<double>& seconds() const;
 
  private:

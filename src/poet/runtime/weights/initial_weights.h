@@ -40,8 +40,8 @@ class InitialWeights {
 
  private:
   const Graph& graph_;
-  IdVector<ValueId, Use>
-      readers_;  // the first op that does something with the numbers, and not only moves them
+  /// The first op that does something with the numbers, and not only moves them.
+  IdVector<ValueId, Use> readers_;
   IdVector<ValueId, Use> updates_;
 };
 

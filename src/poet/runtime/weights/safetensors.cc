@@ -176,9 +176,8 @@ std::string SafetensorsFile::orientation_note() const {
   if (ambiguous_.empty()) return "";
   const std::size_t others = ambiguous_.size() - 1;
   return fmt::format(
-      "{} has no \"{}\" in its metadata: square matrices ({}{}) are read as the ONNX file has them, and if "
-      "an older "
-      "poet weights wrote the file, they are transposed: write it again",
+      "{} has no \"{}\" in its metadata: square matrices ({}{}) are read as the ONNX file has them, "
+      "and if an older poet weights wrote the file, they are transposed: write it again",
       file_, kWeightsFormatKey, quoted_name(*ambiguous_.begin()),
       others > 0 ? fmt::format(" and {} more", others) : "");
 }

@@ -104,8 +104,8 @@ class SafetensorsFile {
   std::map<std::string, SafetensorsPlace> tensors_;
   std::map<std::string, std::string> metadata_;
   mutable std::set<std::string> widened_;  // types
-  mutable std::set<std::string>
-      ambiguous_;  // tensors: matrices whose orientation neither shape nor format tells
+  /// The tensors that are matrices whose orientation neither shape nor format tells.
+  mutable std::set<std::string> ambiguous_;
 };
 
 }  // namespace poet::runtime

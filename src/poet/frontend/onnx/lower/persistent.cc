@@ -52,8 +52,8 @@ ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shap
   if (found != all.stored.end()) {
     if (found->second.transposed != transposed) {
       const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
-      const ValueId seen =
-          nn::permute(graph, name, found->second.id, {1, 0});  // only matrices are transposed
+      // Only matrices are transposed.
+      const ValueId seen = nn::permute(graph, name, found->second.id, {1, 0});
       if (graph.shape(seen) == stored) return seen;
       return nn::reshape(graph, name + ".shape", row_major(graph, name, seen), stored);
     }

@@ -4,6 +4,16 @@
 #include "poet/runtime/kernels/reference/convolution.h"
 
 namespace poet::runtime {
+namespace {
+
+void add_tap(Grid& grid, Index place, const Extents& offset) {
+  Tap tap{place, offset, {}};
+  for (std::size_t a = 0; a < 3; ++a)
+    tap.reach[a] = reach(grid.size[a], grid.step[a], offset[a], grid.source[a]);
+  grid.taps.push_back(tap);
+}
+
+}  // namespace
 
 Convolution convolution_of(const OpReader& op, const Shape& x, const Shape& weight, const Shape& y) {
   Convolution c;
@@ -54,17 +64,6 @@ void Grid::gather(const float* from, const Tap& tap, Index first, Index count, f
     ++image;
   }
 }
-
-namespace {
-
-void add_tap(Grid& grid, Index place, const Extents& offset) {
-  Tap tap{place, offset, {}};
-  for (std::size_t a = 0; a < 3; ++a)
-    tap.reach[a] = reach(grid.size[a], grid.step[a], offset[a], grid.source[a]);
-  grid.taps.push_back(tap);
-}
-
-}  // namespace
 
 Grid windows_grid(const Convolution& c) {
   Grid grid{c.y, c.stride, c.x, c.x_channels() * c.x_plane(), {}};

@@ -49,6 +49,40 @@ void write(const Node& node, Tensor& out, std::size_t i, const Tensor& updates, 
   out.reals[i] = how == "add" ? out.reals[i] + updates.reals[j] : out.reals[i] * updates.reals[j];
 }
 
+/// Returns, for each tuple of `indices` (..., K), the first element of its slice of `whole`, after `batch`
+/// common axes, and the number of elements of a slice.
+std::vector<std::size_t> slices(const Shape& whole, const Tensor& indices, std::size_t batch,
+                                std::size_t& length) {
+  check_integers(indices);
+  if (indices.shape.size() < batch + 1 || whole.size() < batch)
+    throw InputError("the indices have too few axes");
+  const std::int64_t depth = indices.shape.back();
+  if (depth < 1 || static_cast<std::size_t>(depth) > whole.size() - batch)
+    throw InputError(fmt::format("tuples of {} indices do not fit {}", depth, shown(whole)));
+  for (std::size_t i = 0; i < batch; ++i) {
+    if (indices.shape[i] != whole[i]) throw InputError("the axes of the batch differ");
+  }
+  length = 1;
+  for (std::size_t axis = batch + static_cast<std::size_t>(depth); axis < whole.size(); ++axis)
+    length *= static_cast<std::size_t>(whole[axis]);
+  const Shape outer(indices.shape.begin(), indices.shape.end() - 1);
+  std::vector<std::size_t> out;
+  const std::size_t count = size(indices) / static_cast<std::size_t>(depth);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Position place = position_of(outer, i);
+    std::size_t at = 0;
+    for (std::size_t axis = 0; axis < batch; ++axis)
+      at = at * static_cast<std::size_t>(whole[axis]) + place[axis];
+    for (std::size_t k = 0; k < static_cast<std::size_t>(depth); ++k) {
+      const std::int64_t extent = whole[batch + k];
+      at = at * static_cast<std::size_t>(extent) +
+           counted_from_front(indices.integers[i * static_cast<std::size_t>(depth) + k], extent);
+    }
+    out.push_back(at * length);
+  }
+  return out;
+}
+
 }  // namespace
 
 Tensor trilu(const Node& node, const Operands& in, std::int64_t /*opset*/) {
@@ -159,44 +193,6 @@ Tensor scatter_elements(const Node& node, const Operands& in, std::int64_t /*ops
   }
   return out;
 }
-
-namespace {
-
-/// Returns, for each tuple of `indices` (..., K), the first element of its slice of `whole`, after `batch`
-/// common axes, and the number of elements of a slice.
-std::vector<std::size_t> slices(const Shape& whole, const Tensor& indices, std::size_t batch,
-                                std::size_t& length) {
-  check_integers(indices);
-  if (indices.shape.size() < batch + 1 || whole.size() < batch)
-    throw InputError("the indices have too few axes");
-  const std::int64_t depth = indices.shape.back();
-  if (depth < 1 || static_cast<std::size_t>(depth) > whole.size() - batch)
-    throw InputError(fmt::format("tuples of {} indices do not fit {}", depth, shown(whole)));
-  for (std::size_t i = 0; i < batch; ++i) {
-    if (indices.shape[i] != whole[i]) throw InputError("the axes of the batch differ");
-  }
-  length = 1;
-  for (std::size_t axis = batch + static_cast<std::size_t>(depth); axis < whole.size(); ++axis)
-    length *= static_cast<std::size_t>(whole[axis]);
-  const Shape outer(indices.shape.begin(), indices.shape.end() - 1);
-  std::vector<std::size_t> out;
-  const std::size_t count = size(indices) / static_cast<std::size_t>(depth);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Position place = position_of(outer, i);
-    std::size_t at = 0;
-    for (std::size_t axis = 0; axis < batch; ++axis)
-      at = at * static_cast<std::size_t>(whole[axis]) + place[axis];
-    for (std::size_t k = 0; k < static_cast<std::size_t>(depth); ++k) {
-      const std::int64_t extent = whole[batch + k];
-      at = at * static_cast<std::size_t>(extent) +
-           counted_from_front(indices.integers[i * static_cast<std::size_t>(depth) + k], extent);
-    }
-    out.push_back(at * length);
-  }
-  return out;
-}
-
-}  // namespace
 
 Tensor gather_nd(const Node& node, const Operands& in, std::int64_t /*opset*/) {
   const Tensor& x = *in.at(0);

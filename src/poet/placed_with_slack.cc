@@ -1,4 +1,4 @@
-#include "poet/slack.h"
+#include "poet/placed_with_slack.h"
 
 #include <utility>
 

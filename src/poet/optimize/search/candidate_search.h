@@ -1,0 +1,29 @@
+#pragma once
+
+// What searches for synchronous plans have in common (synchronous.h, quick_energy.h): which problems need
+// one, and greedy with local search.
+
+#include <array>
+
+#include "poet/optimize/options.h"
+#include "poet/optimize/problem/problem.h"
+#include "poet/optimize/search/best_plan.h"
+
+namespace poet {
+
+/// Estimates of the share of a transfer's time during which compute waits. The plan determines the true
+/// share.
+inline constexpr double kLikelyWaiting = 0.3;
+inline constexpr std::array kWaiting = {0.0, kLikelyWaiting, 1.0};
+
+/// Returns whether everything can be kept; for large problems by the peak alone, as candidates are expensive.
+[[nodiscard]] bool keeps_all(const Problem& problem);
+
+/// Returns whether some op's working set exceeds the RAM budget.
+[[nodiscard]] bool is_below_floor(const Problem& problem);
+
+/// Adds the plans of the best candidates of greedy and local search.
+void search_candidates(const Problem& problem, const SolveOptions& options, const Stop& stop, BestPlan& plans,
+                       double part_of_effort = 1);
+
+}  // namespace poet
