@@ -119,9 +119,9 @@ function ram() {
   });
   input.addEventListener("change", () => {
     const amount = amountOf(input.value);
-    if (amount) change({ ram: amount });
-    else input.setCustomValidity("as in 300 KiB or 2 MB");
+    input.setCustomValidity(amount ? "" : "as in 300 KiB or 2 MB");
     input.reportValidity();
+    if (amount) change({ ram: amount });
   });
   return field("RAM budget", input, "as in 300 KiB or 2 MB");
 }
@@ -135,9 +135,9 @@ export function exactBytes(amount) {
 /** The budget as headings show it, so that what was dragged to and what is written are one number. */
 export const shownBudget = (amount) => amountOf(bytes(amount)) ?? Math.round(amount);
 
-/** Bytes of "300 KiB", "2MB", "737719"; nothing where it is no amount. */
+/** Bytes of "300 KiB", "2MB", "737,719"; nothing where it is no amount: in "1,5 MB" no thousands end. */
 export function amountOf(text) {
-  const parts = /^\s*([\d.,]+)\s*([kmgt]?)(i?)b?\s*$/i.exec(text);
+  const parts = /^\s*((?:\d+(?:,\d{3})*)?(?:\.\d*)?)\s*([kmgt]?)(i?)b?\s*$/i.exec(text);
   if (!parts) return undefined;
   const base = parts[3] ? 1024 : 1000;
   const amount =

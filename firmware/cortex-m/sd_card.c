@@ -6,6 +6,7 @@
  * here: what matters of it has a hash. */
 #include "poet_engine.h"
 #include "poet_spi.h"
+#include "storage_window.h"
 
 enum {
   SLOW_SECOND = 50000, /* bytes in a second of 400 kHz; a slower clock waits longer */
@@ -168,8 +169,6 @@ static const uint8_t* from;
 static uint32_t blocks_left, bytes_left; /* bytes: of the block */
 static uint32_t remainder;               /* writing: of the block's bytes so far */
 
-extern uint32_t poet_window[], poet_window_end[];
-
 /* A block's checksum is its remainder by p = x^16 + x^12 + x^5 + 1, times x^16. Word by word it is the
  * remainder by p * p = x^32 + x^24 + x^10 + 1, which takes fewer instructions, and in the end that one's by
  * p. What is shifted to the right is what overflows, and what overflows of that. */
@@ -207,10 +206,8 @@ static void fail(void) {
 }
 
 static int start(uint8_t number, uint32_t block, uintptr_t at, uint32_t count) {
-  /* A DMA does not ask the MPU; checksums are of whole words. */
-  if ((at & 3U) != 0 || at < (uintptr_t)poet_window || at > (uintptr_t)poet_window_end ||
-      count > ((uintptr_t)poet_window_end - at) / POET_BLOCK)
-    return POET_IO_ERROR;
+  /* Checksums are of whole words. */
+  if ((at & 3U) != 0 || !poet_in_window(at, count)) return POET_IO_ERROR;
   result = POET_OK;
   state = BEFORE_BLOCK;
   blocks_left = count;

@@ -1,9 +1,7 @@
-/* The storage is the file card.img of the machine that emulates. Semihosting does not ask the MPU, so ranges
- * are checked. */
+/* The storage is the file card.img of the machine that emulates. */
 #include "poet_engine.h"
 #include "semihosting.h"
-
-extern uint32_t poet_window[], poet_window_end[];
+#include "storage_window.h"
 
 static uint32_t file;
 static int result;
@@ -30,8 +28,7 @@ int poet_storage_open(uint32_t* blocks) {
 
 static int move(uint32_t call, uint32_t block, uintptr_t at, uint32_t count) {
   uint32_t arguments[3];
-  if (at < (uintptr_t)poet_window || at + count * POET_BLOCK > (uintptr_t)poet_window_end)
-    return POET_IO_ERROR;
+  if (!poet_in_window(at, count)) return POET_IO_ERROR;
   arguments[0] = file;
   arguments[1] = block * POET_BLOCK;
   if (poet_semihosting(SYS_SEEK, arguments) != 0) return POET_IO_ERROR;

@@ -237,6 +237,7 @@ int poet_train(void) {
   samples = poet_block[5];
   code = poet_find_record(&step);
   if (code == POET_NO_RECORD) return failed(code, "no record of a step on the storage is whole");
+  if (code == POET_DAMAGED) return failed(code, "a record on the storage is not read twice alike");
   if (code != POET_OK) return failed(code, "the storage cannot be read");
   if (step > 0) code = poet_tables_commit(step);
   if (code != POET_OK) return poet_fail(code, step, plan->kernel_names[kernel]);

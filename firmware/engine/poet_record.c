@@ -63,7 +63,8 @@ static int read_record(uint32_t number, uint32_t* step) {
   return code;
 }
 
-/* The later one of the whole records is what RAM has then. */
+/* The later one of the whole records is what RAM has then: where that is the first one it is read again, and
+ * what is read again is checked again. */
 int poet_find_record(uint32_t* step) {
   const uint32_t none = 0xFFFFFFFFU;
   uint32_t of[2], later;
@@ -75,5 +76,8 @@ int poet_find_record(uint32_t* step) {
     return first != POET_OK ? first : second != POET_OK ? second : POET_NO_RECORD;
   later = of[0] == none || (of[1] != none && of[1] > of[0]) ? 1U : 0U;
   *step = of[later];
-  return later == 0 ? read_record(0, &of[0]) : POET_OK;
+  if (later == 1) return POET_OK;
+  of[0] = none;
+  first = read_record(0, &of[0]);
+  return first != POET_OK ? first : of[0] == *step ? POET_OK : POET_DAMAGED;
 }

@@ -57,10 +57,10 @@ static uint32_t in_last(const poet_table_rows* t) {
   return rest + TRAILER <= POET_BLOCK ? rest : 0;
 }
 
-/* For `step`: a row that this step or a later one wrote comes from a step whose record is lost. */
-static int read_row(const poet_table_rows* t, uint32_t row, uint32_t step, char* to) {
-  const uint32_t block = t->table + row * t->row_blocks, whole = t->row_bytes / POET_BLOCK;
-  const uint32_t rest = t->row_bytes % POET_BLOCK;
+/* The row of `block`, which is in the table or in a journal; its last block is in poet_block then. */
+static int read_whole_row(const poet_table_rows* t, uint32_t block, char* to) {
+  const uint32_t whole = t->row_bytes / POET_BLOCK, rest = t->row_bytes % POET_BLOCK;
+  uint32_t home;
   int code = whole > 0 ? poet_read_blocks(block, to, whole) : POET_OK;
   if (code == POET_OK && in_last(t) != rest) {
     code = poet_read_blocks(block + whole, poet_block, 1);
@@ -70,9 +70,18 @@ static int read_row(const poet_table_rows* t, uint32_t row, uint32_t step, char*
   if (code != POET_OK) return code;
   memcpy(to + whole * POET_BLOCK, poet_block, in_last(t));
   poet_bad_block = block;
-  if (poet_block[AT_CHECK] != check_of() || poet_block[AT_ROW] != row ||
-      poet_block[AT_HASH] != poet_hash(to, t->row_bytes, block ^ poet_block[AT_STEP]))
-    return POET_DAMAGED;
+  home = t->table + poet_block[AT_ROW] * t->row_blocks;
+  return poet_block[AT_CHECK] == check_of() &&
+                 poet_block[AT_HASH] == poet_hash(to, t->row_bytes, home ^ poet_block[AT_STEP])
+             ? POET_OK
+             : POET_DAMAGED;
+}
+
+/* For `step`: a row that this step or a later one wrote comes from a step whose record is lost. */
+static int read_row(const poet_table_rows* t, uint32_t row, uint32_t step, char* to) {
+  const int code = read_whole_row(t, t->table + row * t->row_blocks, to);
+  if (code != POET_OK) return code;
+  if (poet_block[AT_ROW] != row) return POET_DAMAGED;
   return poet_block[AT_STEP] < step ? POET_OK : POET_STALE;
 }
 
@@ -129,10 +138,12 @@ int poet_tables_write(uint32_t number, const float* from, uint32_t step) {
 }
 
 /* Entry i of a journal, into the table: what says that it is there goes last, and what is there is not
- * written again, so that damage to an old journal spoils nothing. */
+ * written again, so that damage to an old journal spoils nothing. Between steps the arena, where the step
+ * had the row, is free: the row is there, whole, before any of it is written. */
 static int apply(const poet_table_rows* t, uint32_t step, uint32_t i) {
   const uint32_t from = journal_entry(t, step, i), last = t->row_blocks - 1;
-  uint32_t row, hash, to, k;
+  char* const bytes = (char*)poet_ram;
+  uint32_t row, hash, to;
   int code = poet_read_blocks(from + last, poet_block, 1);
   if (code != POET_OK) return code;
   poet_bad_block = from;
@@ -146,11 +157,8 @@ static int apply(const poet_table_rows* t, uint32_t step, uint32_t i) {
   if (code == POET_OK && poet_block[AT_CHECK] == check_of() && poet_block[AT_ROW] == row &&
       poet_block[AT_STEP] == step && poet_block[AT_HASH] == hash)
     return POET_OK;
-  for (k = 0; k <= last && code == POET_OK; ++k) {
-    code = poet_read_blocks(from + k, poet_block, 1);
-    if (code == POET_OK) code = poet_write_blocks(to + k, poet_block, 1);
-  }
-  return code;
+  if (code == POET_OK) code = read_whole_row(t, from, bytes);
+  return code == POET_OK ? write_row(t, row, to, step, bytes) : code;
 }
 
 int poet_tables_commit(uint32_t step) {

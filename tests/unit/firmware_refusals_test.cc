@@ -13,6 +13,7 @@
 #include "poet/cost/tabulate.h"
 #include "poet/firmware/lowered.h"
 #include "poet/firmware/program.h"
+#include "poet/firmware/storage_places.h"
 #include "poet/graph/nn.h"
 #include "poet/runtime/training/hyperparameters.h"
 #include "tests/support/quick_plan.h"
@@ -88,6 +89,35 @@ TEST(FirmwareRefuses, PlansInMixedPrecisionThatHaveNoRoomForFloat32) {
   EXPECT_EQ(refusal_of_mixed_plan(true), "");
   EXPECT_EQ(refusal_of_mixed_plan(false),
             "op \"fc\": works on 32 bytes of float32 copies, for which the plan has 0: solve again");
+}
+
+/// Why the values of a training step have no places on a storage.
+std::string refusal_of_places(const Graph& training) {
+  PlanFile file;
+  file.instance.graph = training;
+  Program program;
+  return refusal_of([&] { static_cast<void>(place_values(file, program)); });
+}
+
+// Their sum in 32 bits would be a few blocks.
+TEST(FirmwareRefuses, PagesOfMoreThanTwoTebibytesInAll) {
+  Graph training = differentiate(classifier());
+  EXPECT_EQ(refusal_of_places(training), "");
+  for (Value& value : training.values)
+    if (value.persistence == Persistence::parameter) {
+      value.paged = true;
+      value.bytes = Bytes(std::int64_t{1} << 40);
+    }
+  EXPECT_EQ(refusal_of_places(training),
+            "the plan: takes more than 2 TiB of storage, which cards do not have");
+}
+
+TEST(FirmwareRefuses, SamplesOfMoreThanFourGibibytes) {
+  GraphBuilder g("wide");
+  const ValueId x = g.input("x", {1, (std::int64_t{1} << 30) + 1});
+  nn::mse_loss(g, "loss", nn::linear(g, "fc", x, 1), g.input("targets", {1, 1}));
+  EXPECT_EQ(refusal_of_places(differentiate(g.finish())),
+            "the plan: has samples of more than 4 GiB, which boards do not read");
 }
 
 }  // namespace

@@ -14,6 +14,10 @@
 
 #include "tests/support/sd_card_model.h"
 
+extern "C" {
+#include "firmware/cortex-m/storage_window.h"
+}
+
 namespace poet {
 namespace {
 
@@ -290,6 +294,19 @@ TEST_P(SdCardTransfers, GiveUpABusThatStandsStill) {
     sd_bus().stands_still = false;
     return result;
   }());
+}
+
+// Of the storage that is a file, too. 2^23 blocks are 2^32 bytes.
+TEST(Window, HasNoBlocksThatWrapAround) {
+  const auto first = reinterpret_cast<std::uintptr_t>(window());
+  for (const std::uint32_t count : {0x800000U, 0x800001U, 0xFFFFFFFFU}) {
+    EXPECT_FALSE(poet_in_window(first, count)) << count;
+    EXPECT_FALSE(poet_in_window(first + kWindowBytes - 512, count)) << count;
+  }
+  EXPECT_FALSE(poet_in_window(first - 512, 1));
+  EXPECT_FALSE(poet_in_window(first + kWindowBytes + 512, 0));
+  EXPECT_TRUE(poet_in_window(first, kWindowBytes / 512));
+  EXPECT_FALSE(poet_in_window(first + 4, kWindowBytes / 512));
 }
 
 TEST_P(SdCardTransfers, StayWithinTheWindow) {

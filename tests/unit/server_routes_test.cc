@@ -14,6 +14,7 @@ namespace poet::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 using RouteJson = nlohmann::ordered_json;
 
@@ -187,6 +188,43 @@ TEST(ServerRoutes, StopMakingFilesWhenTheServerStops) {
   server.drawings.stop();
   EXPECT_LT(test::seconds_of([&] { client.join(); }), 100);
   EXPECT_EQ(response->status, 422);
+}
+
+TEST(ServerRoutes, CheckNetworksAgainOnceProcessesCanBeStartedAgain) {
+  const test::ScratchFolder folder;
+  const std::filesystem::path checker = folder.path() / "checker";  // not there yet
+  test::QuietServer server(folder.path(), {}, {}, 1000, checker);
+  const auto submit = [&](const std::string& file) {
+    const nlohmann::json request = {{"kind", "import"}, {"onnx", server.uploads.add(file).value()}};
+    return status_of(server, test::job_request(request.dump()));
+  };
+  for (const char* file : {"a", "b", "c", "d"}) EXPECT_EQ(submit(file), "202") << "the job will say it";
+  (void)folder.write("checker", "#!/bin/sh\necho 'poet: --op-limit: has too many ops' >&2; exit 2\n");
+  std::filesystem::permissions(checker, std::filesystem::perms::owner_all);
+  EXPECT_EQ(submit("e"), "422 too_large");
+}
+
+TEST(ServerRoutes, TellNothingOfTheServersOwnFiles) {
+  const test::ScratchFolder folder;
+  test::QuietServer server(folder.path(), {}, {}, 1000, folder.path() / "not there");
+  (void)server.store.submit({"a", "solve", "{}", "ann"});
+  (void)server.store.claim("worker", 10);
+  EXPECT_TRUE(server.store.finish("a", "worker", {JobState::done, "{}", "", "a plan", ""}));
+  for (int i = 0; i < 4; ++i) {
+    const auto response = server.answer(test::http_request("GET /api/v1/jobs/a/page.html")).value();
+    EXPECT_EQ(response.status, 503);
+    EXPECT_EQ(response.all("Retry-After").size(), 1U);
+    EXPECT_EQ(response.json()["message"], "no process can be started for it now; try again in a moment");
+  }
+  const Handler fails = [&](const Call&) -> Reply {
+    throw InputError((folder.path() / "private").string(), "cannot be read");
+  };
+  Router router({{.method = "GET", .pattern = "/file", .summary = "", .handler = fails}},
+                [](Call&, bool) { return std::nullopt; });
+  const auto response =
+      test::http_response(router.answer({1, test::http_request("GET /file"), "127.0.0.1"}).response.bytes);
+  EXPECT_EQ(response->status, 500);
+  EXPECT_THAT(response->body, Not(HasSubstr("private")));
 }
 
 TEST(ServerRoutes, GiveThePublishedAnswerForWhatItAsksFor) {

@@ -89,6 +89,25 @@ TEST_F(ServerWorkers, TellWhyAJobFailed) {
   EXPECT_THAT(once(silent, JobState::failed).error, HasSubstr("died"));
 }
 
+TEST_F(ServerWorkers, SayFieldsInPlaceOfOptions) {
+  const std::string shapes =
+      submit("echo 'poet: --input-shape: is for the inputs of --onnx FILE' >&2; exit 2");
+  const std::string threads = submit("echo 'poet: --solve-threads: must be less' >&2; exit 2");
+  const std::string paging = submit(
+      "echo 'poet: --no-paging: leaves no plan with --allow-opaque, --no-remat and --other' >&2; exit 2");
+  const std::string device = submit("echo 'poet: --platform: is missing; --ram-budget, too' >&2; exit 2");
+  const std::string limit = submit("echo 'poet: --op-limit: has too many ops' >&2; exit 2");
+  start(2);
+  const auto error = [&](const std::string& id) { return once(id, JobState::failed).error; };
+  EXPECT_EQ(error(shapes),
+            R"({"error":"invalid","message":"is for the inputs of onnx","field":"input_shapes"})");
+  EXPECT_EQ(error(threads), R"({"error":"invalid","message":"must be less","field":"threads"})");
+  EXPECT_EQ(error(paging), R"({"error":"invalid","message":"leaves no plan with allow_opaque: true, )"
+                           R"(remat: false and --other","field":"paging"})");
+  EXPECT_EQ(error(device), R"({"error":"invalid","message":"is missing; ram_budget, too","field":"device"})");
+  EXPECT_EQ(error(limit), R"({"error":"invalid","message":"has too many ops"})") << "it is no field's";
+}
+
 TEST_F(ServerWorkers, DoNotTellWhereFilesAre) {
   const std::string done = submit(R"(echo "{\"model\":\"$script\",\"in\":\"$PWD/device.json\"}")");
   const std::string failed = submit("echo \"poet: $script: is no network in $PWD/x\" >&2; exit 2");

@@ -181,6 +181,8 @@ Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std
           std::rethrow_exception(error);
         } catch (const StorageError&) {
           write_reply(storage_failure(), response);
+        } catch (const InputError&) {  // of a file of the server's, which no client is told of
+          write_reply(failure(500, "internal", "the server cannot do that now; try again later"), response);
         } catch (const std::exception& each) {
           write_reply(failure(500, "internal", each.what()), response);
         } catch (...) {

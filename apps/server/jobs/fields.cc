@@ -91,6 +91,34 @@ const std::vector<Field>& fields() {
   return all;
 }
 
+const Field* field_of_option(std::string_view option) {
+  const auto found = std::find_if(fields().begin(), fields().end(), [&](const Field& each) {
+    return !option.empty() && each.option == option;
+  });
+  return found == fields().end() ? nullptr : &*found;
+}
+
+std::string in_fields(const std::string& message) {
+  constexpr const char* kOfOptions = "-abcdefghijklmnopqrstuvwxyz0123456789";
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t begin = 0; (begin = message.find("--", at)) != std::string::npos;) {
+    const std::size_t end = std::min(message.find_first_not_of(kOfOptions, begin), message.size());
+    out += message.substr(at, begin - at);
+    at = end;
+    const Field* field = field_of_option(std::string_view(message).substr(begin, end - begin));
+    if (field == nullptr) {
+      out += message.substr(begin, end - begin);
+      continue;
+    }
+    out += field->name;
+    if (field->kind == FieldKind::flag) out += ": true";
+    if (field->kind == FieldKind::allowed) out += ": false";
+    if (message.compare(end, 5, " FILE") == 0) at += 5;
+  }
+  return out + message.substr(at);
+}
+
 bool belongs_to(const Field& field, const std::string& kind) {
   const std::vector<std::string> kinds = words_of(field.kinds);
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();

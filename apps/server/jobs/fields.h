@@ -3,6 +3,7 @@
 // The table of request fields: types, options of the program, and descriptions for the API.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace poet::server {
@@ -37,6 +38,12 @@ struct Field {
 
 /// Returns all fields, in the order of the API's description.
 [[nodiscard]] const std::vector<Field>& fields();
+
+/// Returns the field of an option of the program, else nullptr.
+[[nodiscard]] const Field* field_of_option(std::string_view option);
+
+/// Returns a message of the program with fields in place of their options: "paging: false" for "--no-paging".
+[[nodiscard]] std::string in_fields(const std::string& message);
 
 /// Returns whether jobs of that kind have the field.
 [[nodiscard]] bool belongs_to(const Field& field, const std::string& kind);

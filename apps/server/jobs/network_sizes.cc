@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "apps/server/jobs/place.h"
 #include "apps/server/jobs/program_output.h"
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
@@ -33,29 +34,35 @@ std::optional<std::string> NetworkSizes::too_many(const SizeCheck& check) {
     const std::scoped_lock lock(mutex_);
     if (const auto found = known_.find(check.arguments); found != known_.end()) return found->second;
   }
-  std::optional<std::optional<std::string>> said;
-  if (++under_way_ <= kReadAtOnce) said = ask(check);
-  --under_way_;
-  if (!said) return std::nullopt;
+  const Place place(under_way_, kReadAtOnce);
+  if (!place.free()) return std::nullopt;
+  const Answer answer = ask(check);
+  if (!answer.is_known) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
-  return known_[check.arguments] = *said;
+  return known_[check.arguments] = answer.too_many;
 }
 
-std::optional<std::optional<std::string>> NetworkSizes::ask(const SizeCheck& check) {
+NetworkSizes::Answer NetworkSizes::ask(const SizeCheck& check) {
   ProgramCall call;
   call.arguments = {program_.string()};
   call.arguments.insert(call.arguments.end(), check.arguments.begin(), check.arguments.end());
   call.messages = folder_ / fmt::format("{}-{}", getpid(), next_++);
   call.memory_limit_bytes = memory_bytes_;
-  const ChildEnd end = run_program(call, kMostSecondsToRead, [this] { return !stopping_; });
-  const std::string words = last_words(contents(call.messages));
+  std::string words;
+  ChildEnd end;
+  try {
+    end = run_program(call, kMostSecondsToRead, [this] { return !stopping_; });
+    words = last_words(contents(call.messages));
+  } catch (const InputError&) {  // no process can be started now
+    end.how = ChildEnd::How::stopped;
+  }
   std::error_code ignored;
   fs::remove(call.messages, ignored);
-  if (end.how != ChildEnd::How::finished) return std::nullopt;
+  if (end.how != ChildEnd::How::finished) return {};
   constexpr std::string_view kPlace = "--op-limit: ";
-  const bool refused = end.exit_code == 2 && words.rfind(kPlace, 0) == 0;
-  return refused ? std::optional(words.substr(kPlace.size())) : std::optional<std::string>();
+  if (end.exit_code != 2 || words.rfind(kPlace, 0) != 0) return {true, std::nullopt};
+  return {true, words.substr(kPlace.size())};
 }
 
 }  // namespace poet::server

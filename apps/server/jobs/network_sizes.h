@@ -21,13 +21,18 @@ class NetworkSizes {
   NetworkSizes(std::filesystem::path program, std::filesystem::path folder, std::int64_t memory_bytes);
 
   /// Returns the program's message about a network with too many ops, else nullopt; also if the file cannot
-  /// be read or the check takes more than a few seconds, which the job then reports. Results are cached.
+  /// be read, the check takes more than a few seconds or no process can be started, which the job then
+  /// reports. Results are cached.
   [[nodiscard]] std::optional<std::string> too_many(const SizeCheck& check);
   /// Aborts running checks. Thread-safe.
   void stop() { stopping_ = true; }
 
  private:
-  std::optional<std::optional<std::string>> ask(const SizeCheck& check);
+  struct Answer {
+    bool is_known = false;
+    std::optional<std::string> too_many;
+  };
+  Answer ask(const SizeCheck& check);
 
   std::filesystem::path program_, folder_;
   std::int64_t memory_bytes_;

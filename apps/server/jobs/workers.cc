@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 
 #include "apps/server/jobs/command_line.h"
+#include "apps/server/jobs/fields.h"
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/jobs/progress.h"
 #include "apps/server/start_threads.h"
@@ -46,11 +48,11 @@ std::string error_said(const char* error, std::string said) {
   std::string field;
   const std::size_t end = said.find(':');
   if (said.rfind("--", 0) == 0 && end != std::string::npos && said.find(' ') > end) {
-    for (const char c : said.substr(2, end - 2)) field += c == '-' ? '_' : c;
-    said = said.substr(said.find_first_not_of(": ", end));
+    if (const Field* found = field_of_option(said.substr(0, end))) field = found->name;
+    said = said.substr(std::min(said.find_first_not_of(": ", end), said.size()));
   }
-  if (field == "platform") field = "device";
-  return error_json(error, said.empty() ? "the process ended without an error message" : said, field);
+  return error_json(error, said.empty() ? "the process ended without an error message" : in_fields(said),
+                    field);
 }
 
 }  // namespace

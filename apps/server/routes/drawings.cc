@@ -6,6 +6,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "apps/server/jobs/place.h"
 #include "apps/server/jobs/program_output.h"
 #include "apps/server/jobs/storage_error.h"
 #include "poet/base/error.h"
@@ -20,22 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr int kAtOnce = 2;
 constexpr double kMostSeconds = 60;
-
-/// One more is under way while it lives.
-class Place {
- public:
-  explicit Place(std::atomic<int>& count) : count_(count), number_(++count) {}
-  ~Place() { --count_; }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  Place(Place&&) = delete;
-  Place& operator=(Place&&) = delete;
-  [[nodiscard]] bool free() const { return number_ <= kAtOnce; }
-
- private:
-  std::atomic<int>& count_;
-  int number_;
-};
 
 /// A folder of its own, gone at the end.
 class Scratch {
@@ -78,14 +63,18 @@ ChildEnd Drawings::run_in(const fs::path& folder, std::vector<std::string> argum
 
 Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> arguments,
                               const std::string& result) {
-  const Place place(under_way_);
+  const Place place(under_way_, kAtOnce);
   if (!place.free()) return {503, "files are being made of other plans; try again in a moment"};
   const Scratch scratch(folder_ / fmt::format("{}-{}", getpid(), next_++));
   write_own_file(scratch.path() / "plan", plan);
   arguments.insert(arguments.begin(), program_.string());
-  ChildEnd end = run_in(scratch.path(), std::move(arguments));
-  if (succeeded(end) && result == "firmware.tar.gz") {
-    end = run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"});
+  ChildEnd end;
+  try {
+    end = run_in(scratch.path(), std::move(arguments));
+    if (succeeded(end) && result == "firmware.tar.gz")
+      end = run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"});
+  } catch (const InputError&) {
+    return {503, "no process can be started for it now; try again in a moment"};
   }
   const std::string said =
       without_folders(last_words(contents(scratch.path() / "messages")), {scratch.path()});

@@ -18,7 +18,8 @@ class Drawings {
   Drawings(std::filesystem::path program, std::filesystem::path folder, std::int64_t memory_bytes);
 
   struct Drawn {
-    int status = 200;  // 422: the program failed, and `bytes` is its message; 503: too many requests at once
+    int status = 200;  // 422: the program failed, and `bytes` is its message; 503: too many requests at once,
+                       // or no process can be started
     std::string bytes;
   };
   /// Makes "page.html", "figure.svg", "figure.png", "figure.pdf", "figure.gp" or "picture.json" of a plan

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "firmware/engine/poet_engine.h"
+#include "poet/base/error.h"
 #include "poet/graph/parts.h"
 #include "poet/runtime/data/data_input.h"
 
@@ -14,14 +16,32 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-std::uint32_t blocks_of(std::int64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + POET_BLOCK - 1) / POET_BLOCK);
+constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();  // of blocks; of a sample's bytes
+
+std::uint64_t blocks_of(std::int64_t bytes) {
+  return (static_cast<std::uint64_t>(bytes) + POET_BLOCK - 1) / POET_BLOCK;
 }
 
 /// Of so many bytes in sealed blocks.
-std::uint32_t sealed_blocks(std::size_t bytes) {
-  return static_cast<std::uint32_t>((bytes + POET_SEALED - 1) / POET_SEALED);
-}
+std::uint64_t sealed_blocks(std::size_t bytes) { return (bytes + POET_SEALED - 1) / POET_SEALED; }
+
+/// Blocks of the storage, one after another.
+class Blocks {
+ public:
+  explicit Blocks(std::uint64_t first) : next_(first) {}
+  [[nodiscard]] std::uint32_t next() const { return static_cast<std::uint32_t>(next_); }
+  /// Takes `count` times so many blocks, and returns the first.
+  std::uint32_t take(std::uint64_t blocks, std::uint64_t count = 1) {
+    if (count > 0 && blocks > (kMost - next_) / count)
+      throw InputError("the plan", "takes more than 2 TiB of storage, which cards do not have");
+    const std::uint32_t first = next();
+    next_ += blocks * count;
+    return first;
+  }
+
+ private:
+  std::uint64_t next_;
+};
 
 class Placer {
  public:
@@ -32,10 +52,13 @@ class Placer {
   }
 
   StoragePlaces run() {
-    out_.record_blocks = 1 + blocks_of(out_.ram_bytes - out_.arena_bytes);
+    out_.record_blocks = static_cast<std::uint32_t>(1 + blocks_of(out_.ram_bytes - out_.arena_bytes));
+    blocks_ = Blocks(out_.record_first);
+    blocks_.take(out_.record_blocks, 2);
     lay_out_samples();
     place_pages();
     place_tables();
+    places_.end = blocks_.next();
     name_blocks();
     return std::move(places_);
   }
@@ -44,33 +67,35 @@ class Placer {
   void lay_out_samples() {
     const std::vector<runtime::DataInput> inputs = runtime::data_inputs(graph_);
     out_.batch = static_cast<std::uint32_t>(runtime::samples_per_step(inputs));
+    std::int64_t all = 0;
     for (const runtime::DataInput& input : inputs) {
-      const auto bytes = static_cast<std::uint32_t>(byte_count(input.sample, input.dtype).value());
+      const std::int64_t bytes = byte_count(input.sample, input.dtype).value();
       places_.field[tensor_name(graph_.values[input.value])] = out_.fields.size();
-      out_.fields.push_back({out_.sample_bytes, bytes});
-      out_.sample_bytes += bytes;
+      if (bytes > kMost - all)
+        throw InputError("the plan", "has samples of more than 4 GiB, which boards do not read");
+      out_.fields.push_back({static_cast<std::uint32_t>(all), static_cast<std::uint32_t>(bytes)});
+      all += bytes;
     }
-    out_.sample_blocks = sealed_blocks(out_.sample_bytes);
+    out_.sample_bytes = static_cast<std::uint32_t>(all);
+    out_.sample_blocks = static_cast<std::uint32_t>(sealed_blocks(out_.sample_bytes));
   }
 
   void place_pages() {
-    std::uint32_t next = out_.record_first + 2 * out_.record_blocks;
     const IdVector<ValueId, char> updated = updated_values();
     const auto add = [&](ValueId v) {
       if (places_.page[v] != kNone || graph_.values[v].rows) return;
       places_.page[v] = out_.pages.size();
-      Page page{v, next,
-                blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER), 1,
-                graph_.values[v].paged};
+      const std::uint64_t blocks =
+          blocks_of((graph_.values[v].bytes.value() + kUnit - 1) / kUnit * kUnit + POET_TRAILER);
+      Page page{v, 0, static_cast<std::uint32_t>(blocks), 1, graph_.values[v].paged};
       if (page.home && updated[v] != 0) page.slots = 2;
-      next += page.blocks * static_cast<std::uint32_t>(page.slots);
+      page.first = blocks_.take(blocks, static_cast<std::uint64_t>(page.slots));
       out_.pages.push_back(page);
     };
     for (const ValueId v : ids<ValueId>(graph_.values.size()))
       if (graph_.values[v].paged) add(v);
     for (const Step& step : file_.plan.steps)
       if (step.kind == StepKind::page_out || step.kind == StepKind::page_in) add(step.value);
-    places_.end = next;
   }
 
   [[nodiscard]] IdVector<ValueId, char> updated_values() const {
@@ -91,11 +116,12 @@ class Placer {
       if (!value.rows) continue;
       const auto [table, is_new] = tables.emplace(at_home(value).name, out_.tables.size());
       if (is_new) {
-        TableHome home{v, places_.end, static_cast<std::uint32_t>(value.rows->of),
-                       static_cast<std::uint32_t>(byte_count({value.shape[1]}, value.dtype).value()), 0};
-        home.row_blocks = blocks_of(home.row_bytes + kRowTrailer);
-        places_.end += home.rows * home.row_blocks;
-        out_.tables.push_back(home);
+        const std::int64_t row_bytes = byte_count({value.shape[1]}, value.dtype).value();
+        const std::uint64_t row_blocks = blocks_of(row_bytes + kRowTrailer);
+        const std::uint32_t first = blocks_.take(row_blocks, static_cast<std::uint64_t>(value.rows->of));
+        out_.tables.push_back({v, first, static_cast<std::uint32_t>(value.rows->of),
+                               static_cast<std::uint32_t>(row_bytes),
+                               static_cast<std::uint32_t>(row_blocks)});
       }
       if (stands_for_home(value)) out_.tables[table->second].value = v;
       places_.rows[v] = out_.rows.size();
@@ -103,10 +129,7 @@ class Placer {
       TableRows rows{v, table->second, 0, names_in(value, home.rows, names),
                      static_cast<std::uint32_t>(value.shape[0])};
       if (value.part) rows.first += static_cast<std::uint32_t>(value.part->begin[0]);
-      if (updated[v] != 0) {
-        rows.journal = places_.end;
-        places_.end += 2 * rows.count * home.row_blocks;
-      }
+      if (updated[v] != 0) rows.journal = blocks_.take(home.row_blocks, 2 * std::uint64_t{rows.count});
       out_.rows.push_back(rows);
     }
   }
@@ -141,6 +164,7 @@ class Placer {
   const IdVector<ValueId, ValueId> storage_;
   Program& out_;
   StoragePlaces places_;
+  Blocks blocks_{0};
 };
 
 }  // namespace
@@ -148,11 +172,10 @@ class Placer {
 StoragePlaces place_values(const PlanFile& file, Program& program) { return Placer(file, program).run(); }
 
 void place_the_rest(std::uint32_t first, Program& program) {
-  program.code_first = first;
-  program.names_first = program.code_first + sealed_blocks(program.code.size());
-  program.samples_first =
-      program.names_first +
-      static_cast<std::uint32_t>((program.names.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
+  Blocks blocks(first);
+  program.code_first = blocks.take(sealed_blocks(program.code.size()));
+  program.names_first = blocks.take((program.names.size() + POET_NAMES_PER_BLOCK - 1) / POET_NAMES_PER_BLOCK);
+  program.samples_first = blocks.next();
 }
 
 /// Of everything that decides where things lie on the card and what is computed from them.

@@ -20,7 +20,8 @@ struct StoragePlaces {
   std::uint32_t end = 0;                     // block behind all of these
 };
 
-/// Fills in what the program says of records, pages, tables, names and a sample. Its RAM is known. O(steps +
+/// Fills in what the program says of records, pages, tables, names and a sample. Its RAM is known. Throws
+/// InputError where numbers of blocks, or of a sample's bytes, would have more than 32 bits. O(steps +
 /// values).
 [[nodiscard]] StoragePlaces place_values(const PlanFile& file, Program& program);
 

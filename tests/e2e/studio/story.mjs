@@ -207,6 +207,14 @@ export async function aBudgetKeepsItsDigits(context) {
   await field.press("Enter");
   await page.waitForTimeout(200);
   assert.equal(ramOf(page), 131072);
+  const isTaken = async (text) => {
+    await field.fill(text);
+    await field.press("Enter");
+    return field.evaluate((input) => input.checkValidity());
+  };
+  assert.equal(await isTaken("much"), false);
+  assert.equal(await isTaken("128 KiB"), true); // as it is set already
+  assert.equal(ramOf(page), 131072);
   await planAfter(page, async () => {
     await field.fill("250123");
     await field.press("Enter");
@@ -217,6 +225,12 @@ export async function aBudgetKeepsItsDigits(context) {
     return [1, 131072, 131100, 250123, 2 ** 31 + 1].map((ram) => amountOf(exactBytes(ram)));
   });
   assert.deepEqual(read, [1, 131072, 131100, 250123, 2 ** 31 + 1]);
+  const typed = await page.evaluate(async () => {
+    const { amountOf } = await import("/choose.js");
+    const texts = ["1.5 MB", "1,500 kB", "1,500,000", "1,5 MB", "1,50 MB", "15,00", "1,5000 B", ",5 MB", "1.2.3", "MB", ""];
+    return texts.map((text) => amountOf(text) ?? "none");
+  });
+  assert.deepEqual(typed, [1500000, 1500000, 1500000, ...Array(8).fill("none")]);
 }
 
 export async function theBudgetMovesByKeyboard(context) {
