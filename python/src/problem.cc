@@ -12,7 +12,7 @@
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
-#include "poet/optimize/search/synchronous.h"
+#include "poet/optimize/quick_energy.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/ram_budget.h"

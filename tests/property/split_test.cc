@@ -191,10 +191,25 @@ Graph mixture(std::int64_t batch) {
   return g.finish();
 }
 
+/// What reverses or adds up along an axis, along every axis.
+Graph along_axes(std::int64_t batch) {
+  GraphBuilder g("along axes");
+  ValueId x = nn::conv2d(g, "conv", g.input("x", {batch, 3, 6, 4}), {.out_channels = 8, .kernel = {1, 1}});
+  const std::vector<std::vector<std::int64_t>> reversed = {{1}, {2}, {3}, {1, 3}};
+  for (const std::vector<std::int64_t>& axes : reversed)
+    x = nn::tanh(g, fmt::format("tanh{}", fmt::join(axes, "_")),
+                 nn::flip(g, fmt::format("flip{}", fmt::join(axes, "_")), x, axes));
+  for (const std::int64_t axis : {1, 2, 3})
+    x = nn::tanh(g, fmt::format("bounded{}", axis),
+                 nn::cumsum(g, fmt::format("sums{}", axis), x, axis, axis == 2, axis == 3));
+  loss_of(g, x);
+  return g.finish();
+}
+
 TEST(Split, OfLayersOfAllSortsTrainsToTheSameBits) {
   int cut = 0;
   for (const std::int64_t batch : {1, 2}) {
-    for (Graph (*make)(std::int64_t) : {encoder, images, mixture}) {
+    for (Graph (*make)(std::int64_t) : {encoder, images, mixture, along_axes}) {
       const Graph whole = differentiate(make(batch), {Optimizer::adam, {}});
       for (const std::int64_t limit : {2048, 1024, 512, 256, 200, 128, 100, 64, 32, 16, 4}) {
         SCOPED_TRACE(fmt::format("{}, batch of {}, parts of {} bytes", whole.name, batch, limit));

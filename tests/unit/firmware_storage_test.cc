@@ -29,7 +29,7 @@ struct Disk {
 Disk disk;
 
 // Rows of one block; of three blocks; of two, of which the last has the trailer only.
-constexpr std::array<poet_table_rows, 3> kRows = {{
+constexpr std::array<poet_table_rows, 3> kTableRows = {{
     {.table = 10, .journal = 16, .row_bytes = 256, .row_blocks = 1, .first = 0, .count = 1},
     {.table = 20, .journal = 32, .row_bytes = 1'100, .row_blocks = 3, .first = 0, .count = 1},
     {.table = 40, .journal = 50, .row_bytes = 500, .row_blocks = 2, .first = 0, .count = 1},
@@ -43,15 +43,17 @@ float poet_ram[kRamWords];
 int32_t poet_row_numbers[1] = {3};
 uint32_t poet_block[POET_BLOCK / 4];
 uint32_t poet_bad_block;
-extern const poet_plan_data poet_the_plan = {
-    .digest = 7,
-    .ram_bytes = kRamWords * 4,
-    .resident_first = kResidentFirst,
-    .record = 1,
-    .record_blocks = 2,
-    .rows_count = kRows.size(),
-    .rows = kRows.data(),
-};
+extern const poet_plan_data poet_the_plan = [] {
+  poet_plan_data plan{};
+  plan.digest = 7;
+  plan.ram_bytes = kRamWords * 4;
+  plan.resident_first = kResidentFirst;
+  plan.record = 1;
+  plan.record_blocks = 2;
+  plan.rows_count = kTableRows.size();
+  plan.rows = kTableRows.data();
+  return plan;
+}();
 
 int poet_read_blocks(uint32_t block, void* to, uint32_t count) {
   std::memcpy(to, disk.bytes.data() + std::size_t{block} * POET_BLOCK, std::size_t{count} * POET_BLOCK);
@@ -129,18 +131,18 @@ std::vector<float> row_of(std::uint32_t step, std::uint32_t bytes) {
 
 /// The steps' rows go into the journals, and the journals into the tables.
 int write_step(std::uint32_t step) {
-  for (std::uint32_t table = 0; table < kRows.size(); ++table) {
-    const int code = poet_tables_write(table, row_of(step, kRows[table].row_bytes).data(), step);
+  for (std::uint32_t table = 0; table < kTableRows.size(); ++table) {
+    const int code = poet_tables_write(table, row_of(step, kTableRows[table].row_bytes).data(), step);
     if (code != POET_OK) return code;
   }
   return poet_tables_commit(step);
 }
 
 void expect_rows_of(std::uint32_t step) {
-  for (std::uint32_t table = 0; table < kRows.size(); ++table) {
-    std::vector<float> row(kRows[table].row_bytes / 4);
+  for (std::uint32_t table = 0; table < kTableRows.size(); ++table) {
+    std::vector<float> row(kTableRows[table].row_bytes / 4);
     ASSERT_EQ(poet_tables_read(table, row.data(), step + 1), POET_OK) << table;
-    EXPECT_EQ(row, row_of(step, kRows[table].row_bytes)) << table;
+    EXPECT_EQ(row, row_of(step, kTableRows[table].row_bytes)) << table;
   }
 }
 
@@ -149,7 +151,7 @@ TEST_F(FirmwareTables, CopyNoDamagedRowOutOfAJournal) {
   disk.reads = 0;
   ASSERT_EQ(write_step(2), POET_OK);
   const int readings = disk.reads;
-  ASSERT_GE(readings, 3 * static_cast<int>(kRows.size()));
+  ASSERT_GE(readings, 3 * static_cast<int>(kTableRows.size()));
   expect_rows_of(2);
   for (int flipped = 1; flipped <= readings; ++flipped) {
     disk = {};
@@ -166,11 +168,11 @@ TEST_F(FirmwareTables, CopyNoDamagedRowOutOfAJournal) {
 
 TEST_F(FirmwareTables, LeaveTheOldRowWhereItsJournalIsDamaged) {
   ASSERT_EQ(write_step(1), POET_OK);
-  for (std::uint32_t table = 0; table < kRows.size(); ++table)
-    ASSERT_EQ(poet_tables_write(table, row_of(2, kRows[table].row_bytes).data(), 2), POET_OK);
-  disk.bytes[std::size_t{kRows[0].journal} * POET_BLOCK + kFlippedByte] ^= 1U;  // step 2's: the even one
+  for (std::uint32_t table = 0; table < kTableRows.size(); ++table)
+    ASSERT_EQ(poet_tables_write(table, row_of(2, kTableRows[table].row_bytes).data(), 2), POET_OK);
+  disk.bytes[std::size_t{kTableRows[0].journal} * POET_BLOCK + kFlippedByte] ^= 1U;  // step 2's: the even one
   EXPECT_EQ(poet_tables_commit(2), POET_DAMAGED);
-  EXPECT_EQ(poet_bad_block, kRows[0].journal);
+  EXPECT_EQ(poet_bad_block, kTableRows[0].journal);
   expect_rows_of(1);
 }
 

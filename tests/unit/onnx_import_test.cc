@@ -114,9 +114,11 @@ TEST(OnnxImport, AWeightReadTwiceIsOneParameter) {
   EXPECT_THAT(kinds(differentiate(model.forward)), ::testing::Contains("sgd_update").Times(1));
 }
 
-onnx::Model gelu(double root, bool half_first) {
+/// With a scaled skip, a quarter of x is added to its result.
+onnx::Model gelu(double root, bool half_first, bool scaled_skip = false) {
   std::vector<Node> nodes = {onnx_node("Div", {"x", "root"}, {"d"}), onnx_node("Erf", {"d"}, {"e"}),
                              onnx_node("Add", {"e", "one"}, {"a"})};
+  if (scaled_skip) nodes.insert(nodes.begin(), onnx_node("Mul", {"x", "quarter"}, {"s"}));
   if (half_first) {
     nodes.push_back(onnx_node("Mul", {"x", "half"}, {"h"}));
     nodes.push_back(onnx_node("Mul", {"h", "a"}, {"y"}));
@@ -124,9 +126,11 @@ onnx::Model gelu(double root, bool half_first) {
     nodes.push_back(onnx_node("Mul", {"x", "a"}, {"m"}));
     nodes.push_back(onnx_node("Mul", {"m", "half"}, {"y"}));
   }
-  nodes.push_back(onnx_node("MatMul", {"y", "w"}, {"l"}));
+  if (scaled_skip) nodes.push_back(onnx_node("Add", {"y", "s"}, {"z"}));
+  nodes.push_back(onnx_node("MatMul", {scaled_skip ? "z" : "y", "w"}, {"l"}));
   return onnx_model({2, 3},
                     {{"root", onnx_reals({}, {root})},
+                     {"quarter", onnx_reals({}, {0.25})},
                      {"one", onnx_reals({}, {1.0})},
                      {"half", onnx_reals({}, {0.5})},
                      {"w", onnx_reals({3, 2})}},
@@ -137,6 +141,8 @@ TEST(OnnxImport, RecognisesGelu) {
   for (const bool half_first : {false, true}) {
     EXPECT_THAT(kinds(import_model(gelu(std::sqrt(2.0), half_first)).forward),
                 ElementsAre("input", "gelu", "linear", "input", "softmax_cross_entropy"));
+    EXPECT_THAT(kinds(import_model(gelu(std::sqrt(2.0), half_first, true)).forward),
+                ElementsAre("input", "scale", "gelu", "add", "linear", "input", "softmax_cross_entropy"));
   }
   EXPECT_THAT(kinds(import_model(gelu(1.5, false)).forward),
               ElementsAre("input", "scale", "erf", "shift", "mul", "scale", "linear", "input",

@@ -107,20 +107,22 @@ class Reader {
     return axis.factor == 1 ? found : kNoLabel;
   }
 
+  /// The axes that an attribute names.
+  [[nodiscard]] std::vector<std::int64_t> axes_in(const std::string& attribute) const {
+    const auto found = op_.attributes.find(attribute);
+    if (found == op_.attributes.end()) return {};
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) return {*one};
+    return std::get<std::vector<std::int64_t>>(found->second);
+  }
+
   /// Axis `axis` of every operand is the same one, but for those that the attribute names.
   AxisLabels by_attributes(bool input, std::size_t i) {
     const Shape& own = shape(input, i);
     AxisLabels labels(own.size(), kNoLabel);
-    const auto named = [&](const char* name) -> std::vector<std::int64_t> {
-      const auto found = op_.attributes.find(name);
-      if (found == op_.attributes.end()) return {};
-      if (const auto* one = std::get_if<std::int64_t>(&found->second)) return {*one};
-      return std::get<std::vector<std::int64_t>>(found->second);
-    };
     if (op_.kind == "input") {
       for (std::size_t a = 0; a < own.size(); ++a) labels[a] = label(std::to_string(a), own[a]);
     } else if (op_.kind == "transpose" || op_.kind == "transpose_backward") {
-      const std::vector<std::int64_t> axes = named("axes");
+      const std::vector<std::int64_t> axes = axes_in("axes");
       const bool is_x = input == (op_.kind == "transpose");
       for (std::size_t a = 0; a < own.size(); ++a) {
         const std::size_t at = is_x ? a : static_cast<std::size_t>(axes[a]);
@@ -130,13 +132,13 @@ class Reader {
       for (std::size_t a = 0; a < own.size(); ++a)
         if (is_all_of(a)) labels[a] = label(std::to_string(a), own[a]);
     } else if (is_join(op_)) {
-      const auto axis = static_cast<std::size_t>(named("axis").front());
+      const auto axis = static_cast<std::size_t>(axes_in("axis").front());
       for (std::size_t a = 0; a < own.size(); ++a)
         if (a != axis) labels[a] = label(std::to_string(a), own[a]);
       if (joins(graph_, op_))
         labels[axis] = input ? kJoined : label(kJoinedName + std::to_string(i), own[axis]);
     } else if (schema_.parts == "-axes" && schema_.kind.starts_with("reduce_")) {
-      reduced(input, i, named("axes"), labels);
+      reduced(input, i, axes_in("axes"), labels);
     }
     return labels;
   }
@@ -185,6 +187,15 @@ class Reader {
     return {false, false};
   }
 
+  /// Whether the label is of an axis that the attribute behind a minus names.
+  [[nodiscard]] bool is_barred(const std::string& name) const {
+    if (!schema_.parts.starts_with("-") || !name.starts_with(kSeveral)) return false;
+    const auto rank = static_cast<std::int64_t>(shape(true, 0).size());
+    const std::int64_t axis = rank - 1 - std::stoll(name.substr(std::string_view(kSeveral).size()));
+    const std::vector<std::int64_t> barred = axes_in(std::string(schema_.parts.substr(1)));
+    return std::find(barred.begin(), barred.end(), axis) != barred.end();
+  }
+
   void mark_cuttable() {
     const bool by_position = op_.kind == "input" || op_.kind.starts_with("transpose") || is_box(op_) ||
                              schema_.parts.starts_with("-");
@@ -192,7 +203,7 @@ class Reader {
       Label& label = axes_.labels[l];
       const auto [named, plus] = named_part(label.name);
       label.summed = plus;
-      label.cuttable = (named || by_position) && label.size > 1;
+      label.cuttable = (named || by_position) && label.size > 1 && !is_barred(label.name);
       const auto lacks = [&](const AxisLabels& labels) {
         return std::find(labels.begin(), labels.end(), static_cast<int>(l)) == labels.end();
       };

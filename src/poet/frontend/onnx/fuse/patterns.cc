@@ -172,7 +172,7 @@ bool became_gelu(Lowering& net, const Node& node, std::size_t position) {
         }
       }
     }
-    if (last == nullptr) continue;
+    if (last == nullptr || (&node != start && &node != half)) continue;  // another reader of x
     const ValueId y = nn::gelu(net.builder, name_of(*erf), row_major(net, node, position));
     for (const Node* part : {start, erf, plus, times, half}) skip(net, *part);
     set_result(net, *last, y);
