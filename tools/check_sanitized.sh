@@ -27,7 +27,7 @@ sanitized() (
   logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
   say "$1: built in $SECONDS s"
   [[ -z $build_only ]] || exit 0
-  ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
+  run_ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
   say "$1: built and run in $SECONDS s"
 )
 

@@ -49,6 +49,8 @@ build_dir=${POET_BUILD_DIR:-build}
 log=$build_dir/setup.log
 program=$build_dir/apps/cli/poet
 stamp=$build_dir/.program-built
+# ccache, used when present, wants a home.
+if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-} ]]; then export CCACHE_DIR=$build_dir/ccache; fi
 
 say() { printf 'poet: %s\n' "$*" >&2; }
 
@@ -161,11 +163,16 @@ set_up() {
   exec 9>&-
 }
 
+# run_ctest ARGS...: ctest, without what its surroundings say to poet, and without the signals that nohup or a shell's & have
+# made ignored, which tests send.
+run_ctest() {
+  env --default-signal=HUP,INT,QUIT,TERM,PIPE -u COLUMNS -u NO_COLOR -u SOURCE_DATE_EPOCH -u POET_NO_INSTALL -u POET_CALLED_AS \
+    -u POET_DATA_DIR ctest "$@"
+}
+
 build() {
   local target=poet
   [[ $1 == program ]] || target=all
-  # ccache, used when present, wants a home.
-  if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-} ]]; then export CCACHE_DIR=$build_dir/ccache; fi
   if [[ ! -f $build_dir/build.ninja || $root/tools/setup.sh -nt $build_dir/build.ninja ]]; then
     say "configuring in $build_dir"
     logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release \

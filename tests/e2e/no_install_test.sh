@@ -2,6 +2,8 @@
 # no_install_test.sh REPOSITORY: ./poet with POET_NO_INSTALL=1 on a system without any package installs none, says what is missing and
 # how to get it, and ends with exit code 2; without packages that are only wanted it goes on.
 set -uo pipefail
+umask 022  # another user is to read what is made here
+unset POET_NO_INSTALL
 repository=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -24,6 +26,10 @@ echo "no build here" >&2
 exit 1
 END
 chmod +x "$folder"/bin/*
+if ! "$folder/bin/dpkg-query" 2>/dev/null; then
+  echo "skipped: no program can be run in $folder"
+  exit 77
+fi
 
 wrong() {
   echo "$*"
@@ -60,8 +66,8 @@ chmod 777 "$folder"
 as_user=()
 ((EUID != 0)) || as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 # `script` is their terminal. Not every machine gives one to every user, nor lets every user write to /dev/null, as ./poet does.
-may_run='test -x "$0" && script -qec true "$1" </dev/null >/dev/null 2>&1'
-if "${as_user[@]}" sh -c "$may_run" "$repository/poet" "$folder/terminal"; then
+may_run='test -x "$0" && test "$(command -v sudo)" = "$2" && script -qec true "$1" </dev/null >/dev/null 2>&1'
+if PATH="$folder/bin:/usr/bin:/bin" "${as_user[@]}" sh -c "$may_run" "$repository/poet" "$folder/terminal" "$folder/bin/sudo"; then
   INSTALLED=none HOME=$folder POET_BUILD_DIR=$folder/users PATH="$folder/bin:/usr/bin:/bin" \
     "${as_user[@]}" script -qec "$(printf %q "$repository/poet") --version" "$folder/terminal" </dev/null >"$folder/err" 2>&1
   grep -q 'sudo may ask for your password, to install packages: .*ninja-build' "$folder/err" ||

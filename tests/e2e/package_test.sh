@@ -6,6 +6,7 @@
 # chroot: installs them with apt into a new Debian 12 and runs the README's commands there as an ordinary user. Exit 77
 # where no chroot can be made: not root, no mmdebstrap, or no source of Debian's packages that answers.
 set -euo pipefail
+umask 022  # other users are to read what is made here
 part=$1 repository=$2 build=$3 work=$4 version=$5
 
 skip() {

@@ -63,7 +63,7 @@ def slow_clients(server):
         connection.shutdown(1)
         assert everything_said(connection).startswith(b"HTTP/1.1 200 ")
     # One that goes away while it is being answered is nobody's trouble.
-    name = server.submit({**LONG, "time_limit": 1})
+    name = server.submit({**LONG, "time_limit": 10})
     for _ in range(20):
         with server.connect() as connection:
             connection.sendall(f"GET /api/v1/jobs/{name}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())

@@ -96,7 +96,9 @@ inline ProgramRun poet(const std::string& arguments) {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "poet_test_XXXXXX").string();
+    std::filesystem::path parent = std::filesystem::temp_directory_path();
+    if (parent.string().find(' ') != std::string::npos) parent = "/tmp";  // poet() splits at blanks
+    std::string name = (parent / "poet_test_XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
   ~TemporaryFolder() {

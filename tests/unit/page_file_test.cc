@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,8 +82,11 @@ TEST(PageFile, GivesBackWhatWasWritten) {
 }
 
 TEST(PageFile, TellsWhereItIsInRam) {
-  struct stat facts {};
-  if (stat("/dev/shm", &facts) != 0) GTEST_SKIP() << "no /dev/shm here";
+  constexpr std::uint64_t kEnough = std::uint64_t{32} << 20;
+  struct statfs facts {};
+  if (statfs("/dev/shm", &facts) != 0 || facts.f_type != TMPFS_MAGIC || access("/dev/shm", W_OK) != 0 ||
+      facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize) < kEnough)
+    GTEST_SKIP() << "/dev/shm is absent, not in RAM, too small or not to be written to here";
   PageFile file({.where = "/dev/shm"}, slots_of_all_sizes());
   EXPECT_TRUE(file.in_ram());
   EXPECT_THAT(file.description(), HasSubstr("in RAM"));

@@ -53,8 +53,8 @@ TEST(RunProgram, WhatCannotBeStartedIsAnError) {
     }
     return "";
   };
-  EXPECT_EQ(message({{"no-such-program"}, {}, {}, {}, {}, {}}),
-            "no-such-program: cannot be run: No such file or directory");
+  EXPECT_EQ(message({{"/usr/bin/no-such-program"}, {}, {}, {}, {}, {}}),
+            "/usr/bin/no-such-program: cannot be run: No such file or directory");
   EXPECT_EQ(message({{"true"}, "/nonexistent", {}, {}, {}, {}}),
             "true: cannot be run: No such file or directory");
   EXPECT_EQ(message({{"/etc/passwd"}, {}, {}, {}, {}, {}}), "/etc/passwd: cannot be run: Permission denied");

@@ -101,6 +101,10 @@ class Surroundings(unittest.TestCase):
     def test_folders_that_cannot_be_written(self):
         drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
         os.chmod(self.work, 0o755)
+        reached = all(subprocess.run([*drop, *line], cwd=self.work, capture_output=True).returncode == 0
+                      for line in ([POET, "devices", "m4"], ["ls", self.work, self.inputs]))
+        if drop and not reached:
+            self.skipTest("another user can reach neither poet nor folders here")
         for name in WRITING:
             if COMMANDS[name].keeps:
                 continue  # the file that is kept comes first, and is what the line is about
