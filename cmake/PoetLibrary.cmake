@@ -33,23 +33,32 @@ function(poet_precompile target)
   target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
 endfunction()
 
-# poet_unite(<target>): compiles its sources eight at a time, which takes the compiler half the time. Each compiles alone as
-# well: POET_UNITY is off in the preset dev. Names in anonymous namespaces differ within a library
+# poet_unite(<target> [<sources>]): compiles its sources 24 at a time, or so many, which takes the compiler less than half the time.
+# Each compiles alone as well: POET_UNITY is off in the preset dev. Names in anonymous namespaces differ within a library
 # (tools/check_names.py).
-option(POET_UNITY "Compile the library's sources eight at a time" ON)
+option(POET_UNITY "Compile many of the library's sources at a time" ON)
 function(poet_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${POET_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set(batch 24)
+  if(ARGC GREATER 1)
+    set(batch ${ARGV1})
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${POET_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
   if(POET_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a source that another file includes looks like a header to the compiler
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
+endfunction()
+
+# poet_light(<target>): nothing in it takes time, so that -O1 will do, which compiles a third faster; or -Og, with sanitizers.
+function(poet_light target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-Og>)
 endfunction()
 
 # poet_library(<component> [FLAT] [LIGHT] [SOURCES file...] [DEPENDS component|target...] [PRIVATE_DEPENDS component|target...])
 #
 # Makes the static library poet_<component>, also called poet::<component>, of the current folder, and adds it to poet::poet.
 # Without SOURCES it takes every .cc in the folder and below (FLAT: in the folder only), so that a new file needs no
-# edit here; without any .cc the library is its headers. LIGHT: nothing in it takes time, so that -O1 will do, which
-# compiles a third faster. A name with "::" in DEPENDS is a target as it stands, any other is a component.
+# edit here; without any .cc the library is its headers. LIGHT: see poet_light. A name with "::" in DEPENDS is a target as it
+# stands, any other is a component.
 function(poet_library component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FLAT;LIGHT" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -69,7 +78,7 @@ function(poet_library component)
     set(scope PUBLIC)
     target_compile_options(${target} PRIVATE ${POET_WARNINGS})
     if(arg_LIGHT)
-      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+      poet_light(${target})
     endif()
     poet_precompile(${target})
     poet_unite(${target})
@@ -96,13 +105,6 @@ function(poet_library component)
 
   set_property(GLOBAL APPEND PROPERTY POET_COMPONENTS ${target})
   install(TARGETS ${target} EXPORT poetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endfunction()
-
-# poet_light(<glob>...): of a room that is not LIGHT, the sources of the current folder that are.
-function(poet_light)
-  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE globs)
-  file(GLOB light CONFIGURE_DEPENDS ${globs})
-  set_source_files_properties(${light} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # What users include; these headers and all that they include are installed, the others are the library's own.

@@ -148,7 +148,7 @@ Attempt search_with_loads(const SolveRequest& problem, const LoadProblem& with, 
 /// are the first search's, which has the whole time of a step.
 Attempt search_paged_plans(const SolveRequest& problem, SolveOptions options, bool synchronous_too,
                            const Stop& search) {
-  constexpr int kMostSearches = 3;
+  constexpr int kMostSearchesWithinDeadline = 3;
   const std::optional<Seconds> deadline = problem.limits.deadline;
   const std::optional<Bytes> most_written = problem.limits.max_bytes_written;
   const LoadProblem with(problem.instance, problem.limits, options.rematerialization);
@@ -156,7 +156,7 @@ Attempt search_paged_plans(const SolveRequest& problem, SolveOptions options, bo
   if (most_written && *most_written < with.loads().written_home)
     return writes_too_much(with.loads().written_home, *most_written);
 
-  const int searches = deadline && problem.instance.costs.timing.concurrent ? kMostSearches : 1;
+  const int searches = deadline && problem.instance.costs.timing.concurrent ? kMostSearchesWithinDeadline : 1;
   Attempt made;
   Bounds bounds;
   Seconds earlier{};

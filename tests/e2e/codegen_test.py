@@ -215,7 +215,7 @@ def by_clang(linear):
     for model, options, ram in (("linear", ("--platform", "m0"), "24KiB"),
                                 ("resnet14_cifar", ("--platform", "m4", "--optimizer", "adam"), "300KiB")):
         codegen(plan(model, f"{model}.clang.plan", *options, ram=ram), folder, "--steps", "2")
-        flags = ("CC=clang", "BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm")
+        flags = ("CC=clang", "BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm")
         sanitized = run("make", "-s", "-j2", "-C", folder, *flags)
         assert not sanitized, sanitized
         first = run(f"{folder}/build/firmware", f"{folder}/card.img")

@@ -31,7 +31,7 @@ def with_program_on_card(folder):
 
 def flips(plan_file, on_card, count=FLIPS // 2):
     """Between two steps. Each is harmless, and then the end is the same in every bit, or it is found and named."""
-    sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
+    sanitized = ["BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
     folder = firmware(plan_file, "flips", 4, make=())
     if on_card:
         with_program_on_card(folder)

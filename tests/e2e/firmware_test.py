@@ -14,7 +14,7 @@ import time
 from firmware_support import *
 
 def on_host():
-    sanitized = ["BOARD_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
+    sanitized = ["BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
     linear = plan("linear", "24KiB")
     folder = firmware(linear, "linear", 20, make=sanitized)
     text = run(f"{folder}/build/firmware", f"{folder}/card.img")

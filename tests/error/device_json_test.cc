@@ -148,6 +148,9 @@ TEST(DeviceErrors, TextThatIsNotJson) {
   EXPECT_EQ(diagnostic_of_text(R"({"a": 1, "b": [{"a": 2}, {"a": 3}], "a": 4})"),
             "my.json: \"a\" is there twice in one object");
   EXPECT_EQ(diagnostic_of_text(std::string(200, '[')), "my.json: nested deeper than 100 levels");
+  std::string large = "{\"m0\": 0";
+  for (int i = 1; i <= 2048; ++i) large += ", \"m" + std::to_string(i) + "\": 0";
+  EXPECT_EQ(diagnostic_of_text(large + "}"), "my.json: an object of more than 2048 members");
 }
 
 TEST(DeviceErrors, Files) {

@@ -71,9 +71,9 @@ TEST(ServerHttpFuzz, EveryRequestIsAnsweredByTheRules) {
   }
   for (int i = 0; i < 3; ++i) (void)server.store.claim("worker", 1e9);
   const auto plan = folder.path() / "plan";
-  ASSERT_EQ(test::poet(
-                "solve --model linear --platform m0 --ram-budget 24KiB --time-limit 0.2 --quiet --plan-out " +
-                plan.string())
+  ASSERT_EQ(test::poet("solve --model linear --platform m4 --ram-budget 64KiB --persistent excluded --split "
+                       "off --quiet --plan-out " +
+                       plan.string())
                 .exit_code,
             0);
   EXPECT_TRUE(server.store.finish(

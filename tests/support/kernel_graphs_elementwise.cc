@@ -27,8 +27,8 @@ Graph activations(std::uint64_t seed) {
   };
   const ValueId wide = nn::scale(g, "wide", x, 5.0);
   for (const FunctionRow& row : function_rows()) {
-    using Domain = FunctionRow::Domain;
-    const ValueId of = row.domain == Domain::positive ? positive : row.domain == Domain::wide ? wide : x;
+    using In = FunctionRow::Domain;
+    const ValueId of = row.domain == In::positive ? positive : row.domain == In::wide ? wide : x;
     if (row.slope != nullptr) all.push_back(nn::unary(g, row.kind, row.kind, of, row.attributes));
   }
   if (!shape.empty()) {

@@ -13,11 +13,11 @@
 namespace poet::test {
 namespace {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
-Numbers drawn(const Value& value, std::mt19937_64& random, int classes) {
+Doubles drawn(const Value& value, std::mt19937_64& random, int classes) {
   std::normal_distribution<double> normal(0.0, 0.7);
-  Numbers numbers;
+  Doubles numbers;
   for (std::int64_t i = 0; i < element_count(value.shape); ++i) {
     const double number = value.dtype == DType::float32
                               ? normal(random)
@@ -36,7 +36,7 @@ bool is_variance(const std::string& name) {
   return ends_in(".exp_avg_sq") || ends_in(".running_var");
 }
 
-double largest_of(const Numbers& numbers) {
+double largest_of(const Doubles& numbers) {
   double largest = 0.0;
   for (const double n : numbers) {
     if (std::isfinite(n)) largest = std::max(largest, std::abs(n));
@@ -46,12 +46,12 @@ double largest_of(const Numbers& numbers) {
 
 /// Of what a result is the difference: that of a norm's gradient, of which the mean and the projection are
 /// taken off, may be much smaller than the gradient that arrived.
-double terms(const Op& op, const std::vector<Numbers>& inputs) {
+double terms(const Op& op, const std::vector<Doubles>& inputs) {
   if (op.kind.find("norm_backward") == std::string::npos) return 0.0;
   return largest_of(inputs.at(0)) * largest_of(inputs.at(2)) * largest_of(inputs.at(4));
 }
 
-void expect_near(const Numbers& actual, const Numbers& wanted, double tolerance, double scale,
+void expect_near(const Doubles& actual, const Doubles& wanted, double tolerance, double scale,
                  const std::string& what) {
   ASSERT_EQ(actual.size(), wanted.size());
   const double largest = std::max(scale, largest_of(wanted));
@@ -67,10 +67,10 @@ void expect_near(const Numbers& actual, const Numbers& wanted, double tolerance,
 }
 
 /// A dropout's mask is the kernel's own: y belongs to it, and it drops about as often as it should.
-void expect_dropout(const RuntimeInterpreter& run, const Op& op, const Numbers& x, double tolerance) {
+void expect_dropout(const RuntimeInterpreter& run, const Op& op, const Doubles& x, double tolerance) {
   const double p = std::get<double>(op.attributes.at("p"));
-  const Numbers y = run.get(op.outputs.at(0));
-  const Numbers mask = run.get(op.outputs.at(1));
+  const Doubles y = run.get(op.outputs.at(0));
+  const Doubles mask = run.get(op.outputs.at(1));
   double kept = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     ASSERT_TRUE(mask[i] == 0.0 || mask[i] == 1.0);
@@ -82,7 +82,7 @@ void expect_dropout(const RuntimeInterpreter& run, const Op& op, const Numbers& 
   EXPECT_NEAR(kept, n * (1.0 - p), 6.0 * std::sqrt(n * p * (1.0 - p)) + 1e-9) << op.name;
 }
 
-void expect_values(const Graph& alone, const RuntimeInterpreter& run, const std::vector<Numbers>& inputs,
+void expect_values(const Graph& alone, const RuntimeInterpreter& run, const std::vector<Doubles>& inputs,
                    const KernelCheckOptions& options) {
   const OpId id(alone.ops.size() - 1);
   const Op& op = alone.ops[id];
@@ -115,7 +115,7 @@ Bits bits_of(const RuntimeInterpreter& run, const Op& op) {
   return bits;
 }
 
-void check_op(const Graph& alone, const std::vector<Numbers>& inputs, const KernelCheckOptions& options) {
+void check_op(const Graph& alone, const std::vector<Doubles>& inputs, const KernelCheckOptions& options) {
   const OpId id(alone.ops.size() - 1);
   const Op& op = alone.ops[id];
   const std::string what = op.kind + " \"" + op.name + "\"";
@@ -164,7 +164,7 @@ void check_kernels(const Graph& graph, std::uint64_t seed, std::set<std::string>
     const Value& value = graph.values[v];
     if (value.alias_of.valid()) continue;
     if (!is_persistent(value.persistence) && value.persistence != Persistence::input) continue;
-    Numbers numbers = drawn(value, random, options.classes);
+    Doubles numbers = drawn(value, random, options.classes);
     if (is_variance(value.name)) {
       for (double& n : numbers) n = std::abs(n);
     }
@@ -174,7 +174,7 @@ void check_kernels(const Graph& graph, std::uint64_t seed, std::set<std::string>
     const Op& op = graph.ops[id];
     if (op.kind == "input") continue;
     if (kinds != nullptr) kinds->insert(op.kind);
-    std::vector<Numbers> inputs;
+    std::vector<Doubles> inputs;
     for (const ValueId v : op.inputs) inputs.push_back(run.get(v));
     check_op(lone_op(graph, id), inputs, options);
     if (testing::Test::HasFailure()) {

@@ -28,8 +28,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kShown = 20;  // characters of what the parser stumbled over
-constexpr int kDeepest = 100;       // far beyond any format here; printing a document recurses
+constexpr std::size_t kShown = 20;          // characters of what the parser stumbled over
+constexpr int kDeepest = 100;               // far beyond any format here; printing a document recurses
+constexpr std::size_t kMostMembers = 2048;  // of an object, likewise; building one takes their number squared
 
 std::string one_line(std::string_view text) {
   std::string visible;
@@ -65,8 +66,12 @@ class Inspector : public nlohmann::json_sax<Json> {
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
   bool key(string_t& name) override {
-    if (names_.back().insert(name).second) return true;
-    rule_ = fmt::format("\"{}\" is there twice in one object", tail(name));
+    if (!names_.back().insert(name).second) {
+      rule_ = fmt::format("\"{}\" is there twice in one object", tail(name));
+      return false;
+    }
+    if (names_.back().size() <= kMostMembers) return true;
+    rule_ = fmt::format("an object of more than {} members", kMostMembers);
     return false;
   }
   bool start_object(std::size_t) override {

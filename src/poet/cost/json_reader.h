@@ -24,7 +24,8 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
 
 /// Parses JSON. Throws InputError "PLACE: line L, column C: what is wrong" for malformed JSON, numbers
-/// outside a double's range and nesting deeper than 100. The last of repeated fields counts.
+/// outside a double's range, nesting deeper than 100, and objects that name a member twice or have more than
+/// 2048.
 [[nodiscard]] nlohmann::ordered_json parse_json(const std::string& text, const std::string& place);
 
 /// Returns JSON as text, on one line or indented, with invalid UTF-8 (in names from files) replaced. To be

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Keeps the order in which it is filled, as the format's own writer does.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 [[noreturn]] void fail(const fs::path& file, const std::string& reason) {
   throw InputError(file.string(), "cannot be written: " + reason);
@@ -55,7 +55,7 @@ void check_names(const fs::path& file, const std::vector<const TensorEntry*>& te
 
 std::string header_of(const fs::path& file, const std::vector<const TensorEntry*>& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
+  OrderedJson header = OrderedJson::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t end = 0;
   for (const TensorEntry* tensor : tensors) {
@@ -67,7 +67,7 @@ std::string header_of(const fs::path& file, const std::vector<const TensorEntry*
   std::string text;
   try {
     text = header.dump();
-  } catch (const Json::exception&) {
+  } catch (const OrderedJson::exception&) {
     fail(file, "names and metadata must be UTF-8");
   }
   // So that whoever maps the file finds the data aligned.

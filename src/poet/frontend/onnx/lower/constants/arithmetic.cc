@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void overflow() { throw InputError("integers overflow while shapes are computed"); }
 
-double combine(const std::string& op, double a, double b) {
+double combine_reals(const std::string& op, double a, double b) {
   if (op == "Add") return a + b;
   if (op == "Sub") return a - b;
   if (op == "Mul") return a * b;
@@ -88,9 +88,9 @@ Tensor binary(const Node& node, const Operands& in, std::int64_t /*opset*/) {
     if (!reals) {
       out.integers[i] = combine(node.op_type, a.integers[j], b.integers[k]);
     } else if (out.type == Type::real) {
-      out.reals[i] = combine(node.op_type, a.reals[j], b.reals[k]);
+      out.reals[i] = combine_reals(node.op_type, a.reals[j], b.reals[k]);
     } else {
-      out.integers[i] = static_cast<std::int64_t>(combine(node.op_type, a.reals[j], b.reals[k]));
+      out.integers[i] = static_cast<std::int64_t>(combine_reals(node.op_type, a.reals[j], b.reals[k]));
     }
   }
   return out;
