@@ -12,7 +12,7 @@ command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/nul
 cmake -S "$repository/apps/device" -B "$build" -G Ninja \
   -DCMAKE_TOOLCHAIN_FILE="$repository/cmake/aarch64-linux-gnu.cmake" \
   -DCMAKE_CXX_FLAGS_RELEASE=-O0 >/dev/null  # not to be fast: to be compiled soon
-ninja -C "$build" | tail -n 1
+ninja -C "$build" -j "$(nproc)" | tail -n 1
 device() { qemu-aarch64 "$build/poet-device" "$@"; }
 
 work=$(mktemp -d)

@@ -119,7 +119,7 @@ class CompileEnds : public testing::TestWithParam<Case> {};
 TEST_P(CompileEnds, InTime) {
   constexpr double kNever = 1e9;
   const std::size_t ops = GetParam().request.instance.graph.ops.size();
-  if (test::kSanitized && ops > 5'000) GTEST_SKIP() << "takes minutes with sanitizers";
+  if (test::kSanitized && ops > 1'500) GTEST_SKIP() << "takes minutes with sanitizers";
   const double slower = slowness();
   const double shared = slower * 1.5;  // times later where another process has the other half of a core
   const double busy = slower * 4;      // times later where it waits for its turn
