@@ -149,8 +149,9 @@ TEST(DeviceErrors, TextThatIsNotJson) {
             "my.json: \"a\" is there twice in one object");
   EXPECT_EQ(diagnostic_of_text(std::string(200, '[')), "my.json: nested deeper than 100 levels");
   std::string large = "{\"m0\": 0";
-  for (int i = 1; i <= 2048; ++i) large += ", \"m" + std::to_string(i) + "\": 0";
-  EXPECT_EQ(diagnostic_of_text(large + "}"), "my.json: an object of more than 2048 members");
+  for (int i = 1; i < 2048; ++i) large += ", \"m" + std::to_string(i) + "\": 0";
+  EXPECT_EQ(diagnostic_of_text(large + "}").find("an object of more"), std::string::npos);
+  EXPECT_EQ(diagnostic_of_text(large + ", \"one more\": 0}"), "my.json: an object of more than 2048 members");
 }
 
 TEST(DeviceErrors, Files) {
