@@ -14,28 +14,44 @@ if [[ ${1:-} == --build-only ]]; then
   shift
 fi
 
-# sanitized PRESET: configures, builds and, unless build_only, runs the tests of a preset in CMakePresets.json.
-sanitized() (
+# built PRESET: configures and builds a preset in CMakePresets.json.
+built() (
   export POET_BUILD_DIR=build-$1
   # shellcheck source=tools/setup.sh
   source tools/setup.sh
   mkdir -p "$build_dir"
-  rm -rf "$build_dir/test-reports" && mkdir "$build_dir/test-reports"
   : >"$log"
   SECONDS=0
   logged "configuring $1" cmake --preset "$1"
   logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
   say "$1: built in $SECONDS s"
-  [[ -z $build_only ]] || exit 0
+)
+
+# tested PRESET: runs its tests.
+tested() (
+  export POET_BUILD_DIR=build-$1
+  # shellcheck source=tools/setup.sh
+  source tools/setup.sh
+  rm -rf "$build_dir/test-reports" && mkdir "$build_dir/test-reports"
+  SECONDS=0
   run_ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
-  say "$1: built and run in $SECONDS s"
+  say "$1: run in $SECONDS s"
 )
 
 presets=("$@")
 ((${#presets[@]})) || presets=(sanitize thread-sanitize)
 for preset in "${presets[@]}"; do
-  sanitized "$preset" </dev/null || result=$?
+  built "$preset" </dev/null || exit
+done
+[[ -z $build_only ]] || exit 0
+tests=()
+for preset in "${presets[@]}"; do  # beside each other: many tests wait
+  tested "$preset" </dev/null &
+  tests+=($!)
   reports+=("build-$preset/test-reports")
 done
-[[ -n $build_only ]] || python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
+for test in "${tests[@]}"; do
+  wait "$test" || result=$?
+done
+python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
 exit "$result"

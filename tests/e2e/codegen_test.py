@@ -15,7 +15,10 @@ import subprocess
 import sys
 import time
 
+from compiler_cache import compile_once
+
 poet, work, part = sys.argv[1:]
+compile_once(os.path.dirname(os.path.abspath(work)))
 BOARDS = ["lm3s6965evb", "microbit", "mps2-an386", "nrf52840"]
 SLACK = 512  # bytes of flash that may be stated and not needed: alignment
 

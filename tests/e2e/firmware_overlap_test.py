@@ -13,9 +13,9 @@ from firmware_support import *
 
 STEPS = 2
 RATES = (  # of the interrupt: who carries on, ns from one to the next, bytes each
-    ("on", 100, 1), ("on", 100, 512), ("on", 1000, 8), ("on", 8000, 8), ("on", 30000, 64), ("on", 1000000, 1),
-    ("paced", 100, 8), ("paced", 3000, 8), ("paced", 20000, 512), ("blocking", 2000, 16))
-SLOW = (("on", 1000000, 1), ("on", 30000, 8), ("paced", 30000, 8), ("paced", 8000, 8))
+    ("on", 100, 512), ("on", 1000, 8), ("on", 30000, 64), ("on", 1000000, 1), ("paced", 100, 8), ("paced", 20000, 512),
+    ("blocking", 2000, 16))
+SLOW = (("on", 1000000, 1), ("paced", 30000, 8))
 
 
 def options(rate):

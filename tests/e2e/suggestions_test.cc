@@ -82,7 +82,7 @@ void expect_ways_that_work(const ProblemOptions& options, Counts& counts) {
 ProblemOptions quick() {
   ProblemOptions options;
   options.solver.quiet = true;
-  options.solver.time_limit = "4";
+  options.solver.time_limit = "2";
   return options;
 }
 

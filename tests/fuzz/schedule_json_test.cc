@@ -11,6 +11,7 @@
 #include "poet/cost/json_reader.h"
 #include "poet/plan/schedule/linearise.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -49,10 +50,11 @@ void damage(Rng& rng, std::string& text) {
 }
 
 TEST(ScheduleJsonFuzz, RefusedOrJudged) {
+  constexpr int kFiles = test::effort(4000);
   int refused = 0;
   int judged = 0;
   int valid = 0;
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < kFiles; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     test::RandomInstanceOptions options;
@@ -81,9 +83,9 @@ TEST(ScheduleJsonFuzz, RefusedOrJudged) {
       EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
     }
   }
-  EXPECT_GT(refused, 500);  // every outcome occurs
-  EXPECT_GT(judged, 500);
-  EXPECT_GT(valid, 500);
+  EXPECT_GT(refused, kFiles / 8);  // every outcome occurs
+  EXPECT_GT(judged, kFiles / 8);
+  EXPECT_GT(valid, kFiles / 8);
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ void check(std::uint64_t seed, Tally& tally) {
 }
 
 TEST(LinearPlans, NoClaimIsFalse) {
-  const long cases = test::from_environment("POET_LINEAR_CASES", 1000);
+  const long cases = test::from_environment("POET_LINEAR_CASES", 400);
   const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   Tally tally;
   for (long i = 0; i < cases; ++i) check(static_cast<std::uint64_t>(first + i), tally);

@@ -416,7 +416,7 @@ TEST_P(WindowRelaxation, IsBelowTheOptimumAndRisesWithBreakpoints) {
   int answered = 0;
   int reached = 0;   // with all breakpoints: the optimum itself
   int informed = 0;  // more than the baseline
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 60; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const WindowCase c = random_case(rng, GetParam());
     const Problem problem = make_problem({c.instance, c.limits, c.semantics}, {});
@@ -451,9 +451,9 @@ TEST_P(WindowRelaxation, IsBelowTheOptimumAndRisesWithBreakpoints) {
     reached += best && *fewer > *best - 1e-6 * (1 + overhead);
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 40);
-  EXPECT_GT(informed, 30);
-  EXPECT_GT(reached, 20);
+  EXPECT_GT(answered, 20);
+  EXPECT_GT(informed, 15);
+  EXPECT_GT(reached, 10);
 }
 
 // The continuous bound too, and everything that is found on the way.
@@ -461,7 +461,7 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
   Rng rng(42);
   int answered = 0;
   int proven = 0;
-  for (int i = 0; i < 80; ++i) {
+  for (int i = 0; i < 40; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const WindowCase c = random_case(rng, GetParam());
     SolveOptions options;
@@ -486,8 +486,8 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
     proven += search.has_incumbent() && search.proven();
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 30);
-  EXPECT_GT(proven, 10);
+  EXPECT_GT(answered, 15);
+  EXPECT_GT(proven, 5);
 }
 
 struct Found {
@@ -599,7 +599,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
   Rng rng(44);
   int paged = 0;
   Found counted;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomTrainingGraphOptions graph;
     graph.ops = test::pick(rng, 16, 32);
@@ -632,7 +632,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     paged += report.bytes_written.value() > 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(paged, 150);
+  EXPECT_GT(paged, 75);
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, WindowRelaxation,

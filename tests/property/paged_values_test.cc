@@ -15,13 +15,14 @@
 #include "poet/plan/allowance.h"
 #include "poet/plan/file/plan_file.h"
 #include "poet/runtime/executor/program.h"
+#include "tests/support/effort.h"
 #include "tests/support/faithful.h"
 #include "tests/support/random_network.h"
 
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kPagedNetworks = 8;
+constexpr std::uint64_t kPagedNetworks = test::kSanitized ? 2 : 8;
 const runtime::KernelOptions kKernels{runtime::KernelLibrary::reference, 1, ""};
 
 Instance random_instance(std::uint64_t seed) {

@@ -91,8 +91,8 @@ def sgd(parameters):
 
 
 def enough(_phase, incumbent, _bound, seconds):
-    """Whether the search goes on: for two seconds, and on a busy machine until there is a plan."""
-    return incumbent is None or seconds < 2
+    """Whether the search goes on: for half a second, and on a busy machine until there is a plan."""
+    return incumbent is None or seconds < 0.5
 
 
 def state_of(module, optimizer):

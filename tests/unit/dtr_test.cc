@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/there_and_back.h"
 #include "tests/support/tiny_instance.h"
 
@@ -205,7 +206,7 @@ TEST(Dtr, ChainsNeedLinearlyManyOpsInRootRam) {
 }
 
 TEST(Dtr, GivesUpWhenItThrashesOrIsInterrupted) {
-  const Instance chain = unit_chain(1000);
+  const Instance chain = unit_chain(test::kSanitized ? 300 : 1000);
   EXPECT_THAT(run_dtr(dtr_request(chain, 4), DtrHeuristic::full).reason, HasSubstr("thrashes"));
   MethodRequest request = dtr_request(chain, 63);
   request.options.interrupted = [] { return true; };
