@@ -18,6 +18,8 @@ WHO_CARRIES_ON := $(or $(patsubst %,1,$(filter off,$(OVERLAP))),$(patsubst %,2,$
                        $(patsubst %,3,$(filter paced blocking,$(OVERLAP))),$(error OVERLAP is on, off, paced or blocking))
 BOARD_FLAGS := $(CPU) -mthumb $(FLOAT) -ffreestanding -fno-math-errno -fno-tree-loop-distribute-patterns -fno-schedule-insns \
                -Iboard -fcallgraph-info=su
+# ccache, which the compiler may be a name of, does not keep what -fcallgraph-info writes.
+export CCACHE_DISABLE := 1
 ifeq ($(OVERLAP),blocking)
 BOARD_FLAGS += -DPOET_BLOCKING
 endif

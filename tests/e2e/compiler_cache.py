@@ -1,4 +1,4 @@
-"""Firmware's sources are the same in most folders: with ccache, where it is installed, each is compiled once."""
+"""Firmware's sources are the same in most folders: with ccache, where it is installed, each is compiled once for the host."""
 import os
 
 
