@@ -111,7 +111,7 @@ class TorchCase(unittest.TestCase):
 
     def compiled(self, module, batch, make=sgd, loss_fn=cross_entropy, **options):
         """A step at the least RAM, unless options say otherwise, and its optimizer."""
-        options = {"ram_budget": "least", "time_limit": 300, "progress": enough, **options}
+        options = {"ram_budget": "least", "time_limit": 20, "progress": enough, **options}
         optimizer = make(module.parameters())
         return poet.torch.compile_step(module, loss_fn, optimizer, batch, **options), optimizer
 
