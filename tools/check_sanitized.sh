@@ -40,12 +40,13 @@ tested() (
 
 presets=("$@")
 ((${#presets[@]})) || presets=(sanitize thread-sanitize)
+ready=()
 for preset in "${presets[@]}"; do
-  built "$preset" </dev/null || exit
+  if built "$preset" </dev/null; then ready+=("$preset"); else result=1; fi
 done
-[[ -z $build_only ]] || exit 0
+[[ -z $build_only ]] || exit "$result"
 tests=()
-for preset in "${presets[@]}"; do  # beside each other: many tests wait
+for preset in "${ready[@]}"; do  # beside each other: many tests wait
   tested "$preset" </dev/null &
   tests+=($!)
   reports+=("build-$preset/test-reports")
