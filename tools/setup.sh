@@ -14,17 +14,13 @@ packages=(
   libcpp-httplib-dev
   libdnnl-dev
   zlib1g-dev # reads compressed instances; coinutils.pc links it, too, and no package above brings it
-  libgtest-dev libgmock-dev librapidcheck-dev python3
 )
+test_packages=(libgtest-dev libgmock-dev librapidcheck-dev python3)
 # Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.
 # Where a command of the first name (or that folder) is there already, its package is not asked for: it may come from
-# elsewhere.
-extras=(
-  npm:npm             # the build has it fetch the charting library for the pages of poet show
-  gnuplot:gnuplot-nox # poet show draws figures with it
-  mpirun:openmpi-bin mpicxx:libopenmpi-dev # spread poet sweep over machines
-)
+# elsewhere. `npm` fetches, in the build, the charting library for pages.
 test_extras=(
+  npm:npm gnuplot:gnuplot-nox mpirun:openmpi-bin mpicxx:libopenmpi-dev # pages, figures, sweeps over machines
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
   chromium:chromium                   # opens the pages
   arm-none-eabi-gcc:gcc-arm-none-eabi /usr/include/newlib:libnewlib-arm-none-eabi # compiles what is for devices
@@ -87,17 +83,18 @@ missing_packages() {
   done
 }
 
-# install_packages program|everything
+# install_packages program|tests|everything
 install_packages() {
+  local needed=("${packages[@]}") wanted=() extra name missing optional='' as_root=()
+  [[ $1 == program ]] || needed+=("${test_packages[@]}") wanted+=("${test_extras[@]}")
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${packages[*]}"
+    say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${needed[*]}"
     return
   fi
-  local missing wanted=("${extras[@]}") extra optional='' as_root=()
-  missing=$(missing_packages "${packages[@]}")
-  [[ $1 == program ]] || wanted+=("${test_extras[@]}")
+  missing=$(missing_packages "${needed[@]}")
   for extra in "${wanted[@]}"; do
-    [[ $extra == /* && -d ${extra%%:*} ]] || command -v "${extra%%:*}" >/dev/null || optional+="${extra#*:} "
+    name=${extra%%:*} extra=${extra#*:}
+    [[ $name == /* && -d $name ]] || command -v "$name" >/dev/null || optional+="$extra "
   done
   [[ -n $missing$optional ]] || return 0
   if [[ -n ${POET_NO_INSTALL:-} ]]; then
@@ -142,9 +139,14 @@ build_jobs() {
   echo $((jobs > 0 ? jobs : 1))
 }
 
-# set_up program|everything: brings the program, or the tests as well, up to date. One process at a time per build
-# folder; the others wait and then find the work done.
+# set_up program|everything, set_up tests TARGET...: brings the program, or all that is built, or these targets with the
+# packages that tests need, up to date. One process at a time per build folder; the others wait and then find the work done.
 set_up() {
+  local what=$1 targets=("${@:2}")
+  case $what in
+    program) targets=(poet) ;;
+    everything) targets=(all) ;;
+  esac
   if ! mkdir -p "$build_dir" 2>/dev/null || [[ ! -w $build_dir ]]; then
     fail "cannot write to $build_dir; set POET_BUILD_DIR to a folder that can be written"
   fi
@@ -153,13 +155,13 @@ set_up() {
     say "waiting for another build in $build_dir"
     flock 9
   fi
-  if [[ $1 == everything ]] || ! program_is_current; then
+  if [[ $what != program ]] || ! program_is_current; then
     : >"$log"
-    install_packages "$1"
+    install_packages "$what"
     # Dated before the build: a source changed meanwhile is newer.
     printf '%s\n' "$root" >"$stamp.new"
-    build "$1"
-    mv "$stamp.new" "$stamp"
+    build "$what" "${targets[@]}"
+    if [[ $what == everything || " ${targets[*]} " == *" poet "* ]]; then mv "$stamp.new" "$stamp"; fi
   fi
   exec 9>&-
 }
@@ -171,15 +173,23 @@ run_ctest() {
     -u POET_DATA_DIR ctest "$@"
 }
 
+# build program|tests|everything TARGET...
 build() {
-  local target=poet
-  [[ $1 == program ]] || target=all
-  if [[ ! -f $build_dir/build.ninja || $root/tools/setup.sh -nt $build_dir/build.ninja ]]; then
+  local tests=()
+  # A build folder for the program alone needs nothing of what tests need. Once it has tests it keeps them.
+  if [[ $1 != program ]]; then
+    tests=(-DPOET_BUILD_TESTS=ON)
+  elif [[ ! -f $build_dir/CMakeCache.txt ]]; then
+    tests=(-DPOET_BUILD_TESTS=OFF)
+  fi
+  # Packages that came or went may change what can be built.
+  if [[ ! -f $build_dir/build.ninja || $root/tools/setup.sh -nt $build_dir/build.ninja ||
+    /var/lib/dpkg/status -nt $build_dir/build.ninja ]] ||
+    { [[ $1 != program ]] && ! grep -qsx 'POET_BUILD_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; }; then
     say "configuring in $build_dir"
-    logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-      -DPOET_BUILD_APPS=ON -DPOET_BUILD_TESTS=ON
+    logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPOET_BUILD_APPS=ON "${tests[@]}"
     touch "$build_dir/build.ninja"
   fi
   if [[ -f $build_dir/.ninja_log ]]; then say "building"; else say "building (the first time takes minutes)"; fi
-  logged "building" cmake --build "$build_dir" --target "$target" -j "$(build_jobs)"
+  logged "building" cmake --build "$build_dir" --target "${@:2}" -j "$(build_jobs)"
 }
