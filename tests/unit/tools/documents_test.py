@@ -76,7 +76,7 @@ class Documents:
         words = line.split(" #")[0].split()
         while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
             words.pop(0)
-        if words and words[0] in ("python3", "bash"):
+        if words and words[0] in ("python3", "bash", "time"):
             words.pop(0)
         if not words or not re.fullmatch(r"(\./)?(poet|test)|[.\w]+/[\w./-]+", words[0]) or words[0].startswith(MADE):
             return
