@@ -6,6 +6,7 @@ root=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 source "$root/tools/setup.sh"
 
 program_is_current || set_up program
+set_up_for "$@"
 # CBC may bring in a BLAS that starts a thread and takes memory for each core, at once and for nothing.
 export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
 exec "$program" "$@"

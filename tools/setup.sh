@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by tools/run.sh (./poet) and ./test: everything between a fresh clone on Debian 12 and a finished build.
-# Takes `root` (the repository); gives `build_dir`, `program`, program_is_current and set_up. Speaks on stderr only;
-# details go to setup.log in the build folder.
+# Takes `root` (the repository); gives `build_dir`, `program`, program_is_current, set_up and set_up_for. Speaks on stderr
+# only; details go to setup.log in the build folder.
 : "${root:?the repository}"
 
 packages=(
@@ -18,9 +18,12 @@ packages=(
 test_packages=(libgtest-dev libgmock-dev librapidcheck-dev python3)
 # Wanted but not needed, so failing to install them is not the end: who would use them says so or, in tests, skips.
 # Where a command of the first name (or that folder) is there already, its package is not asked for: it may come from
-# elsewhere. `npm` fetches, in the build, the charting library for pages.
+# elsewhere.
+figure_extras=(gnuplot:gnuplot-nox) # draws them
+page_extras=(npm:npm)               # has the build fetch their libraries
 test_extras=(
-  npm:npm gnuplot:gnuplot-nox mpirun:openmpi-bin mpicxx:libopenmpi-dev # pages, figures, sweeps over machines
+  "${figure_extras[@]}" "${page_extras[@]}"
+  mpirun:openmpi-bin mpicxx:libopenmpi-dev # spread poet sweep over machines
   cbc:coinor-cbc glpsol:glpk-utils    # solvers to hold poet's own against
   chromium:chromium                   # opens the pages
   arm-none-eabi-gcc:gcc-arm-none-eabi /usr/include/newlib:libnewlib-arm-none-eabi # compiles what is for devices
@@ -60,7 +63,13 @@ fail() {
 program_is_current() {
   local built_root
   [[ -x $program && -f $stamp ]] && read -r built_root <"$stamp" && [[ $built_root == "$root" ]] || return 1
-  [[ -z $(cd "$root" && find "${program_sources[@]}" -newer "$stamp" -print -quit 2>&1) ]]
+  [[ -z $(cd "$root" && find "${program_sources[@]}" -newer "$stamp" -print -quit 2>&1) ]] && ! lacks_mpi
+}
+
+# lacks_mpi: whether mpirun starts a program that was built before MPI was installed.
+lacks_mpi() {
+  ((${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-1}} > 1)) && command -v mpicxx >/dev/null &&
+    ! grep -qs '^MPI_CXX_LIB_NAMES:STRING=.' "$build_dir/CMakeCache.txt"
 }
 
 # logged WHAT COMMAND...: runs COMMAND into the log; when it fails, shows the end of the log and stops.
@@ -77,25 +86,35 @@ logged() {
 # missing_packages PACKAGE...: those that are not installed.
 missing_packages() {
   local installed package
+  (($#)) || return 0
   installed=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "$@" 2>/dev/null)" || true
   for package in "$@"; do
     [[ $installed == *" $package=installed "* ]] || printf '%s ' "$package"
   done
 }
 
-# install_packages program|tests|everything
+# missing_extras COMMAND:PACKAGE...: the packages of those that are not there.
+missing_extras() {
+  local extra name
+  for extra in "$@"; do
+    name=${extra%%:*}
+    [[ $name == /* && -d $name ]] || command -v "$name" >/dev/null || printf '%s ' "${extra#*:}"
+  done
+}
+
+# install_packages program|tests|everything, install_packages extras COMMAND:PACKAGE...
 install_packages() {
-  local needed=("${packages[@]}") wanted=() extra name missing optional='' as_root=()
-  [[ $1 == program ]] || needed+=("${test_packages[@]}") wanted+=("${test_extras[@]}")
+  local needed=("${packages[@]}") wanted=("${@:2}") extra missing optional as_root=()
+  case $1 in
+    tests | everything) needed+=("${test_packages[@]}") wanted=("${test_extras[@]}") ;;
+    extras) needed=() ;;
+  esac
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "not a Debian system, so nothing is installed for you; needed are the equivalents of: ${needed[*]}"
     return
   fi
   missing=$(missing_packages "${needed[@]}")
-  for extra in "${wanted[@]}"; do
-    name=${extra%%:*} extra=${extra#*:}
-    [[ $name == /* && -d $name ]] || command -v "$name" >/dev/null || optional+="$extra "
-  done
+  optional=$(missing_extras "${wanted[@]}")
   [[ -n $missing$optional ]] || return 0
   if [[ -n ${POET_NO_INSTALL:-} ]]; then
     [[ -z $optional ]] || say "POET_NO_INSTALL is set: what uses these packages does without: $optional"
@@ -139,6 +158,14 @@ build_jobs() {
   echo $((jobs > 0 ? jobs : 1))
 }
 
+lock_build() {
+  exec 9>"$build_dir/.lock"
+  if ! flock -n 9; then
+    say "waiting for another build in $build_dir"
+    flock 9
+  fi
+}
+
 # set_up program|everything, set_up tests TARGET...: brings the program, or all that is built, or these targets with the
 # packages that tests need, up to date. One process at a time per build folder; the others wait and then find the work done.
 set_up() {
@@ -150,11 +177,7 @@ set_up() {
   if ! mkdir -p "$build_dir" 2>/dev/null || [[ ! -w $build_dir ]]; then
     fail "cannot write to $build_dir; set POET_BUILD_DIR to a folder that can be written"
   fi
-  exec 9>"$build_dir/.lock"
-  if ! flock -n 9; then
-    say "waiting for another build in $build_dir"
-    flock 9
-  fi
+  lock_build
   if [[ $what != program ]] || ! program_is_current; then
     : >"$log"
     install_packages "$what"
@@ -163,6 +186,24 @@ set_up() {
     build "$what" "${targets[@]}"
     if [[ $what == everything || " ${targets[*]} " == *" poet "* ]]; then mv "$stamp.new" "$stamp"; fi
   fi
+  exec 9>&-
+}
+
+# set_up_for ARGS...: what few of the program's commands use is asked for when they come. Where it cannot be had the program says
+# what it lacks.
+set_up_for() {
+  local argument extras=()
+  for argument in "$@"; do
+    case $argument in
+      *.svg | *.png | *.pdf | reproduce) extras+=("${figure_extras[@]}") ;;&
+      *.html | serve | reproduce) [[ -f $build_dir/web/package-lock.json ]] || extras+=("${page_extras[@]}") ;;
+    esac
+  done
+  [[ -n $(missing_extras "${extras[@]}") && -z ${POET_NO_INSTALL:-} && -w $build_dir ]] || return 0
+  lock_build
+  : >"$log"
+  install_packages extras "${extras[@]}"
+  if command -v npm >/dev/null; then build program poet_web_libraries; fi
   exec 9>&-
 }
 
@@ -184,7 +225,7 @@ build() {
   fi
   # Packages that came or went may change what can be built.
   if [[ ! -f $build_dir/build.ninja || $root/tools/setup.sh -nt $build_dir/build.ninja ||
-    /var/lib/dpkg/status -nt $build_dir/build.ninja ]] ||
+    /var/lib/dpkg/status -nt $build_dir/build.ninja ]] || lacks_mpi ||
     { [[ $1 != program ]] && ! grep -qsx 'POET_BUILD_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; }; then
     say "configuring in $build_dir"
     logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPOET_BUILD_APPS=ON "${tests[@]}"
