@@ -1,9 +1,8 @@
 #pragma once
 
-// How much a test that takes long tries. Sanitizers slow it down, and look for other mistakes than the many
-// cases do: with them it tries an eighth of the cases.
+// How much a test that takes long tries: `./test` a sample, `./test --all` everything. Sanitizers slow it down, and look for
+// other mistakes than the many cases do: with them it tries an eighth of the sample.
 
-#include <chrono>
 #include <cstdlib>
 
 namespace poet::test {
@@ -14,22 +13,27 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-/// How many of `all` (at least 8) are to be tried.
-constexpr int effort(int all) { return kSanitized ? all / 8 : all; }
+/// Whether everything is to be tried.
+inline bool tries_all() { return std::getenv("POET_TEST_ALL") != nullptr; }
+
+/// How many cases are to be tried: `quick` of `all`.
+inline int cases(int quick, int all) { return tries_all() ? all : quick; }
+
+/// How many of `all` (at least 8) are to be tried: of `parts` equal parts, `./test` tries one.
+constexpr int effort(int all, int parts = 1) {
+  if (kSanitized) return all / 8 < all / parts ? all / 8 : all / parts;
+  return parts == 1 || tries_all() ? all : all / parts;
+}
 
 /// More than how often something must have come up among them that does more than `all` times among all. Of
-/// an eighth of the cases chance decides: half as much is asked of these.
-constexpr int enough(int all) { return kSanitized ? all / 16 - 1 : all; }
+/// a small part of the cases chance decides: half as much is asked of these.
+constexpr int enough(int all, int parts = 1) {
+  const int tried = effort(16 * all, parts);
+  return tried == 16 * all ? all : tried / 32 - 1;
+}
 
 /// A limit for what takes `seconds` at most where nothing else goes on: on a busy machine, with sanitizers.
 constexpr double at_leisure(double seconds) { return seconds * (kSanitized ? 10 : 3); }
-
-/// How long `action` takes.
-double seconds_of(const auto& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// What an environment variable says instead: for runs by hand.
 inline long from_environment(const char* name, long otherwise) {

@@ -36,9 +36,9 @@ constexpr double kJoulesPerByteRead = 3e-10;
 constexpr double kJoulesPerByteWritten = 6e-10;
 
 // The forward pass, until the whole step has as many ops as asked for.
-class Plan {
+class Outline {
  public:
-  Plan(Rng& rng, const RandomTrainingGraphOptions& options) : rng_(rng), options_(options) {
+  Outline(Rng& rng, const RandomTrainingGraphOptions& options) : rng_(rng), options_(options) {
     add(Kind::input, {}, 3);
     add(Kind::conv, {0}, kChannels);
     constexpr int kLoss = 2;
@@ -110,9 +110,9 @@ class Plan {
   std::vector<int> block_start_;  // what skip connections may read, at this resolution
 };
 
-class Step {
+class TrainingStep {
  public:
-  Step(Rng& rng, const RandomTrainingGraphOptions& options, const std::vector<Layer>& layers)
+  TrainingStep(Rng& rng, const RandomTrainingGraphOptions& options, const std::vector<Layer>& layers)
       : rng_(rng), options_(options), layers_(layers), gradients_(layers.size()), weights_(layers.size()) {}
 
   Instance build() {
@@ -272,8 +272,8 @@ class Step {
 Instance random_training_graph(std::uint64_t seed, const RandomTrainingGraphOptions& options) {
   ensure(options.ops >= 16, "random training graphs have at least 16 ops");
   Rng rng(seed);
-  const Plan plan(rng, options);
-  Instance instance = Step(rng, options, plan.layers).build();
+  const Outline outline(rng, options);
+  Instance instance = TrainingStep(rng, options, outline.layers).build();
   // So that instance files can have the form of the published ones.
   for (Op& op : instance.graph.ops) op.kind = "published";
   for (Value& value : instance.graph.values) {

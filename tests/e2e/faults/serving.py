@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "server"))
 from server_support import ENDED, unmeasured
 
 JOB = {"model": "linear", "device": "a72", "ram_budget": "300KB"}

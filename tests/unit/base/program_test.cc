@@ -5,20 +5,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
-
 #include "poet/base/error.h"
 #include "tests/support/background.h"
 #include "tests/support/program.h"
 
 namespace poet {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double passed_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 TEST(RunProgram, FilesFolderAndVariablesAreItsOwn) {
   const test::TemporaryFolder folder;
@@ -66,18 +58,14 @@ TEST(RunProgram, ItsWholeGroupIsStopped) {
   call.arguments = {"sh", "-c", "sleep 600 & echo $! > id; wait"};
   call.folder = folder.file(".");
   const auto helper_is_there = [&] { return test::file_text(folder.file("id")).ends_with('\n'); };
-  const auto start = Clock::now();
-  const ChildEnd end = run_program(call, 300, [&] { return !helper_is_there(); });
+  const ChildEnd end = run_program(call, 600, [&] { return !helper_is_there(); });
   EXPECT_EQ(end.how, ChildEnd::How::stopped);
-  EXPECT_LT(passed_since(start), 200);
   const pid_t helper = std::stoi(test::file_text(folder.file("id")));
-  EXPECT_TRUE(test::wait_until([helper] { return test::is_gone(helper); }, 120));
+  EXPECT_TRUE(test::wait_until([helper] { return test::is_gone(helper); }));
 }
 
 TEST(RunProgram, TheClockStopsIt) {
-  const auto start = Clock::now();
   EXPECT_EQ(run_program({{"sleep", "600"}, {}, {}, {}, {}, {}}, 0.1).how, ChildEnd::How::stopped);
-  EXPECT_LT(passed_since(start), 200);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ import sys
 work = os.path.abspath(sys.argv[1])
 contract = sys.argv[2] if len(sys.argv) > 2 else "off"
 here = os.path.dirname(os.path.abspath(__file__))
-firmware = os.path.abspath(f"{here}/../../../firmware")
+firmware = os.path.abspath(f"{here}/../../../../firmware")
 WINDOW, STACK = 4 << 20, 3072
 NUMBERS = (f"window_bytes={WINDOW}", f"stack_bytes={STACK}", f"stated_bytes={WINDOW}", "overlap=1", "tick_ns=8000", "tick_bytes=8")
 

@@ -24,7 +24,7 @@ std::string work(const std::string& item) {
   if (item == "throw") throw std::runtime_error("no work should");
   if (item == "who") return std::to_string(getpid());
   if (item == "long") return std::string(3'000'000, 'x');
-  if (item == "sleep") std::this_thread::sleep_for(std::chrono::seconds(600));
+  if (item == "sleep") std::this_thread::sleep_for(std::chrono::hours(24));
   return "<" + item + ">";
 }
 
@@ -73,7 +73,7 @@ TEST(ProcessPool, AWorkerKilledWhileIdleCostsNothing) {
   const pid_t worker = std::stoi(answers_of(*pool, {"who"}).at(0).text);
   EXPECT_EQ(children_of(getpid()), std::vector<pid_t>{worker});
   kill(worker, SIGKILL);
-  ASSERT_TRUE(wait_until([] { return children_of(getpid()).empty(); }, 120));
+  ASSERT_TRUE(wait_until([] { return children_of(getpid()).empty(); }));
   const auto answers = answers_of(*pool, {"1"});
   EXPECT_EQ(answers.at(0).text, "<1>");
 }
@@ -86,7 +86,6 @@ TEST(ProcessPool, WorkersLeaveSignalsToTheirParent) {
 }
 
 TEST(ProcessPool, StopsAtOnceAndLeavesNoProcess) {
-  const auto start = std::chrono::steady_clock::now();
   {
     const auto pool = process_pool(2, work);
     int answered = 0;
@@ -95,7 +94,6 @@ TEST(ProcessPool, StopsAtOnceAndLeavesNoProcess) {
     EXPECT_EQ(answered, 1);
   }
   EXPECT_TRUE(children_of(getpid()).empty());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(200));
 }
 
 TEST(ProcessPool, WorkersEndWithTheirParent) {
@@ -120,7 +118,7 @@ TEST(ProcessPool, WorkersEndWithTheirParent) {
   EXPECT_TRUE(WIFSIGNALED(status));
   for (const pid_t worker : workers) {
     ASSERT_GT(worker, 0);
-    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); }, 120)) << worker;
+    EXPECT_TRUE(wait_until([worker] { return is_gone(worker); })) << worker;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -23,10 +24,9 @@ namespace poet {
 namespace {
 
 using ::testing::ElementsAre;
-using Clock = std::chrono::steady_clock;
 using How = ChildEnd::How;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+constexpr double kLong = 600;  // seconds: nothing that comes is waited for so long
 
 [[noreturn]] void forever() {
   for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -36,7 +36,7 @@ struct Received {
   std::vector<std::string> messages;
   ChildWatch watch;
   Received() {
-    watch.time_limit_seconds = 300;
+    watch.time_limit_seconds = kLong;
     watch.receive = [this](std::string&& message) {
       messages.push_back(std::move(message));
       return true;
@@ -123,29 +123,20 @@ TEST(RunChild, TheParentsMemoryIsItsOwn) {
 }
 
 TEST(RunChild, TheClockEndsIt) {
-  // The longer one is enough to begin, however busy the machine is.
-  for (const double limit : {0.0, 3.0}) {
+  for (const double limit : {0.0, 0.1}) {
     Received received;
     received.watch.time_limit_seconds = limit;
-    const auto start = Clock::now();
-    const ChildEnd end = run_child(
-        [](Parent& parent) -> int {
-          parent.send("");
-          forever();
-        },
-        received.watch);
-    EXPECT_EQ(end.how, How::stopped);
-    EXPECT_LT(since(start), limit + 100);
-    EXPECT_EQ(received.messages.size(), limit > 0 ? 1U : 0U);
+    EXPECT_EQ(run_child([](Parent&) -> int { forever(); }, received.watch).how, How::stopped);
+    EXPECT_TRUE(received.messages.empty());
   }
 }
 
 TEST(RunChild, ThePollEndsItThoughTheChildIsSilent) {
   ChildWatch watch;
-  const auto start = Clock::now();
-  watch.keep_going = [start] { return since(start) < 0.1; };
+  int polls = 0;
+  watch.keep_going = [&polls] { return ++polls < 3; };
   EXPECT_EQ(run_child([](Parent&) -> int { forever(); }, watch).how, How::stopped);
-  EXPECT_LT(since(start), 100);
+  EXPECT_EQ(polls, 3);
 }
 
 TEST(RunChild, NothingIsReceivedAfterARefusal) {
@@ -165,7 +156,6 @@ TEST(RunChild, NothingIsReceivedAfterARefusal) {
 TEST(RunChild, ExceptionsOfCallbacksEndIt) {
   ChildWatch watch;
   watch.receive = [](std::string&&) -> bool { throw std::runtime_error("mine"); };
-  const auto start = Clock::now();
   EXPECT_THROW((void)run_child(
                    [](Parent& parent) -> int {
                      parent.send("");
@@ -173,21 +163,19 @@ TEST(RunChild, ExceptionsOfCallbacksEndIt) {
                    },
                    watch),
                std::runtime_error);
-  EXPECT_LT(since(start), 100);
   EXPECT_TRUE(test::children_of(getpid()).empty());
 }
 
 TEST(RunChild, WhatItUsedIsTold) {
   const ChildEnd end = run_child(
       [](Parent&) {
-        const auto start = Clock::now();
         std::vector<char> memory(100'000'000, 'x');
-        while (since(start) < 0.2) memory[static_cast<std::size_t>(since(start) * 1000)] = 'y';
+        while (std::clock() < CLOCKS_PER_SEC / 10) memory.front() = 'y';
         return memory.back() == 'x' ? 0 : 1;
       },
       {});
   EXPECT_EQ(end.exit_code, 0);
-  EXPECT_GT(end.cpu_seconds, 0.02);
+  EXPECT_GT(end.cpu_seconds, 0.09);
   EXPECT_GT(end.peak_bytes, 100'000'000);
 }
 
@@ -248,16 +236,16 @@ TEST(Child, AnswersMessages) {
     EXPECT_TRUE(child.send(text));
     EXPECT_EQ(child.receive(), text + text);
   }
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(child.receive(0.05), std::nullopt);
-  EXPECT_GE(since(start), 0.05);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
   EXPECT_TRUE(child.open());
 }
 
 TEST(Child, ADeadOneTakesMessagesAndSaysSo) {
   Child child([](Parent&) -> int { forever(); });
   ::kill(child.id(), SIGKILL);
-  EXPECT_EQ(child.receive(100), std::nullopt);
+  EXPECT_EQ(child.receive(kLong), std::nullopt);
   EXPECT_FALSE(child.open());
   EXPECT_FALSE(child.send("a")) << "and no SIGPIPE";
   EXPECT_EQ(to_string(child.wait()), "signal 9");
@@ -288,12 +276,10 @@ TEST(Child, ItsEndIsSeenThoughItsOwnChildLives) {
     }
     forever();
   });
-  const std::optional<std::string> helper = child.receive(100);
+  const std::optional<std::string> helper = child.receive(kLong);
   ASSERT_TRUE(helper);
-  const auto start = Clock::now();
-  EXPECT_EQ(child.receive(300), std::nullopt);
+  EXPECT_EQ(child.receive(kLong), std::nullopt);
   EXPECT_FALSE(child.open());
-  EXPECT_LT(since(start), 100);
   EXPECT_EQ(to_string(child.wait()), "exit code 5");
   ::kill(std::stoi(*helper), SIGKILL);
 }
@@ -314,7 +300,7 @@ TEST(Child, LeavesRequestsToItsParentUnlessItIsToObey) {
     ASSERT_EQ(obedient.receive(), "ready");
     EXPECT_EQ(getpgid(obedient.id()), obedient.id());
     ::kill(obedient.id(), signal);
-    EXPECT_EQ(obedient.receive(100), std::nullopt);
+    EXPECT_EQ(obedient.receive(kLong), std::nullopt);
     EXPECT_EQ(to_string(obedient.wait()), "signal " + std::to_string(signal));
   }
 }
@@ -349,7 +335,7 @@ TEST(Child, EndsWithTheThreadThatMadeIt) {
     });
     EXPECT_EQ(left->receive(), "begun");
   }).join();
-  EXPECT_EQ(left->receive(100), std::nullopt);
+  EXPECT_EQ(left->receive(kLong), std::nullopt);
   EXPECT_FALSE(left->open());
   EXPECT_EQ(to_string(left->kill()), "signal 9");
   delete left;

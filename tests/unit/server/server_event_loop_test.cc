@@ -68,7 +68,7 @@ struct Client {
     const int before = server.asked;
     EXPECT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
-    EXPECT_TRUE(test::wait_until([&] { return server.asked != before; }, 120));
+    EXPECT_TRUE(test::wait_until([&] { return server.asked != before; }));
   }
   ~Client() { ::close(socket); }
   Client(const Client&) = delete;
@@ -138,7 +138,7 @@ struct Keeper {
   }
   /// The next request, once it has arrived.
   RawRequest next() {
-    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }, 120));
+    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }));
     const std::scoped_lock lock(mutex);
     if (kept.empty()) return {};
     RawRequest first = std::move(kept.front());
@@ -259,7 +259,7 @@ TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsReset) {
   server.loop->hold(std::move(request), "job");
   client.reset();
   // Then the loop has noticed the reset, whichever came first.
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }));
   server.loop->publish("job", "it has ended", true);
   const Sender other(server.address);
   EXPECT_TRUE(other.send(request_with_body()));
@@ -275,7 +275,7 @@ TEST(ServerEventLoop, DropsAKeptRequestWhenItsConnectionIsClosed) {
   const std::weak_ptr<void> counted = request.counted;
   server.loop->hold(std::move(request), "job");
   client.close();
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }));
 }
 
 TEST(ServerEventLoop, AnswersAClientThatHasClosedItsSendingSide) {
@@ -312,7 +312,7 @@ TEST(ServerEventLoop, ProbesAHalfClosedConnectionUntilItIsClosed) {
     EXPECT_EQ(client.status(), "\n");
   }
   client.close();
-  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }, 120));
+  EXPECT_TRUE(test::wait_until([&] { return counted.expired(); }));
 }
 
 TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
@@ -329,7 +329,7 @@ TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
       const std::scoped_lock lock(mutex);
       sizes.push_back(request.bytes.size());
     }
-    EXPECT_TRUE(test::wait_until([&] { return !blocks; }, 120));
+    EXPECT_TRUE(test::wait_until([&] { return !blocks; }));
     loop->respond(request.connection, {kOk, true, {}});
     return true;
   });
@@ -343,13 +343,12 @@ TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
       [&] {
         const std::scoped_lock lock(mutex);
         return sizes.size() == 1;
-      },
-      120));
+      }));
   for (const auto& [sender, bytes] : {std::pair(&first, large), std::pair(&second, small)}) {
     EXPECT_TRUE(sender->send(bytes));
     int unread = 1;  // by the system of the server
     EXPECT_TRUE(test::wait_until(
-        [&, of = sender] { return ioctl(of->socket, SIOCOUTQ, &unread) == 0 && unread == 0; }, 120));
+        [&, of = sender] { return ioctl(of->socket, SIOCOUTQ, &unread) == 0 && unread == 0; }));
   }
   blocks = false;
   for (const Sender* sender : {&blocker, &first, &second}) EXPECT_EQ(sender->status(), "HTTP/1.1 200 OK");

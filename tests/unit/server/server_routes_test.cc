@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "tests/support/background.h"
-#include "tests/support/effort.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/server.h"
 
@@ -176,7 +175,7 @@ TEST(ServerRoutes, HardenEveryAnswerOnce) {
 
 TEST(ServerRoutes, StopMakingFilesWhenTheServerStops) {
   const test::ScratchFolder folder;
-  const auto slow = folder.write("slow", "#!/bin/sh\ntouch \"$0.began\"\nsleep 300\n");
+  const auto slow = folder.write("slow", "#!/bin/sh\ntouch \"$0.began\"\nsleep 100000\n");
   std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
   test::QuietServer server(folder.path(), {}, {}, 1000, slow);
   (void)server.store.submit({"a", "solve", "{}", "ann"});
@@ -184,9 +183,9 @@ TEST(ServerRoutes, StopMakingFilesWhenTheServerStops) {
   EXPECT_TRUE(server.store.finish("a", "worker", {JobState::done, "{}", "", "a plan", ""}));
   std::optional<test::HttpResponse> response;
   std::thread client([&] { response = server.answer(test::http_request("GET /api/v1/jobs/a/page.html")); });
-  EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(folder.path() / "slow.began"); }, 120));
+  EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(folder.path() / "slow.began"); }));
   server.drawings.stop();
-  EXPECT_LT(test::seconds_of([&] { client.join(); }), 100);
+  client.join();
   EXPECT_EQ(response->status, 422);
 }
 

@@ -78,7 +78,7 @@ TEST(SweepWorker, APointAfterOneWithoutMemoryIsAsAnyOther) {
 #endif
   std::vector<std::string> said;
   ChildWatch watch;
-  watch.time_limit_seconds = 60;
+  watch.time_limit_seconds = 600;
   watch.receive = [&](std::string&& message) {
     said.push_back(verdict_of(message));
     return true;

@@ -7,12 +7,14 @@
 
 #include <csignal>
 
+#include "tests/support/background.h"
+
 namespace poet::cli {
 namespace {
 
 void interrupt_and_wait(const InterruptGuard& guard) {
   kill(getpid(), SIGINT);
-  for (int i = 0; i < 6000 && !guard.interrupted(); ++i) usleep(10'000);
+  (void)test::wait_until([&] { return guard.interrupted(); });
 }
 
 TEST(InterruptGuard, TakesTheFirstInterrupt) {
@@ -39,7 +41,7 @@ TEST(InterruptGuard, EndsAtTheSecondInterrupt) {
     const InterruptGuard guard;
     interrupt_and_wait(guard);
     kill(getpid(), SIGINT);
-    usleep(60'000'000);
+    sleep(600);
   };
   EXPECT_EXIT(interrupt_twice(), testing::ExitedWithCode(130), "Ctrl-C again quits at once");
 }

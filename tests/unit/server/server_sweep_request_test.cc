@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/support/effort.h"
 #include "tests/support/server_requests.h"
 
 namespace poet::server {
@@ -31,9 +30,9 @@ TEST(ServerSweepRequest, CountsItsPoints) {
               HasSubstr("has 24 points; this server accepts 20"));
 }
 
-TEST(ServerSweepRequest, OfABillionPointsIsRefusedAtOnce) {
+TEST(ServerSweepRequest, OfATrillionPointsIsRefusedUncounted) {
   SweepJson ram = SweepJson::array(), batches = SweepJson::array(), deadlines = SweepJson::array();
-  for (int i = 1; i <= 1000; ++i) {
+  for (int i = 1; i <= 10'000; ++i) {
     ram.push_back(std::to_string(i) + "KiB");
     batches.push_back(i);
     deadlines.push_back(1 + i);
@@ -41,8 +40,7 @@ TEST(ServerSweepRequest, OfABillionPointsIsRefusedAtOnce) {
   SweepJson json = SweepJson::parse(sweep_with("ram", ram));
   json["batch_sizes"] = batches;
   json["deadlines"] = deadlines;
-  EXPECT_LT(test::seconds_of([&] { EXPECT_THAT(refusal_of(json.dump()), HasSubstr("points")); }),
-            test::at_leisure(2));
+  EXPECT_THAT(refusal_of(json.dump()), HasSubstr("points"));
 }
 
 TEST(ServerSweepRequest, ThatIsWrongNamesTheField) {
