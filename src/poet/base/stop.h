@@ -4,10 +4,11 @@
 // share one value, so that none has a clock or a limit of its own.
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <utility>
+
+#include "poet/base/work_clock.h"
 
 namespace poet {
 
@@ -25,10 +26,8 @@ class Stop {
   [[nodiscard]] bool expired() const { return remaining() <= 0; }
   [[nodiscard]] bool cancelled() const { return cancelled_ && cancelled_(); }
 
-  /// Returns the seconds since the original, of which the others are copies, was made.
-  [[nodiscard]] double elapsed() const {
-    return std::chrono::duration<double>(Clock::now() - begin_).count();
-  }
+  /// Returns the seconds (work_clock.h) since the original, of which the others are copies, was made.
+  [[nodiscard]] double elapsed() const { return work_seconds() - begin_; }
   /// Returns the seconds left: at most zero once time is up, infinite without a limit.
   [[nodiscard]] double remaining() const { return seconds_ == kForever ? kForever : seconds_ - elapsed(); }
 
@@ -42,7 +41,6 @@ class Stop {
   [[nodiscard]] Stop when_cancelled() const { return until(kForever); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr double kForever = std::numeric_limits<double>::infinity();
 
   [[nodiscard]] Stop until(double seconds) const {
@@ -51,7 +49,7 @@ class Stop {
     return other;
   }
 
-  Clock::time_point begin_ = Clock::now();
+  double begin_ = work_seconds();
   double seconds_ = kForever;  // after `begin_`
   std::function<bool()> cancelled_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -256,10 +255,8 @@ class Simulation {
   }
 
   void poll() {
-    const SolveOptions& options = request_.options;
-    if (options.interrupted && options.interrupted()) throw GivesUp{"interrupted"};
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-    if (taken.count() > options.time_limit_seconds) throw GivesUp{"not finished in the time allowed"};
+    if (stop_.cancelled()) throw GivesUp{"interrupted"};
+    if (stop_.expired()) throw GivesUp{"not finished in the time allowed"};
   }
 
   const MethodRequest& request_;
@@ -268,7 +265,7 @@ class Simulation {
   const Dataflow flow_;
   const IdVector<OpId, std::vector<ValueId>> overwritable_;
   const Bytes budget_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Stop stop_ = stop_of(request_.options);
 
   DtrValues values_;
   DtrScore score_;

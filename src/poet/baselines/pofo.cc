@@ -1,6 +1,5 @@
 #include "poet/baselines/pofo.h"
 
-#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -129,12 +128,9 @@ MethodAnswer offload(const MethodRequest& request, bool blocking) {
   const std::vector<BlockMemory> memory = in_seconds(chain_memory(instance, flow, chain, request.semantics));
   const Bytes budget = transient_budget(request);
   const RotorTable times(chain, memory, budget);
-  const auto start = std::chrono::steady_clock::now();
   bool stopped = false;
-  const auto stop = [&] {
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    stopped = taken.count() > request.options.time_limit_seconds ||
-              (request.options.interrupted && request.options.interrupted());
+  const auto stop = [&, limit = stop_of(request.options)] {
+    stopped = limit();
     return stopped;
   };
   const PofoPlan decided = pofo_plan(chain, memory, times, budget, link_of(instance, chain, blocking), stop);

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/base/work_clock.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define POET_SANITIZED 1
@@ -306,12 +307,14 @@ void wait_for_news(const std::vector<const Child*>& children, double seconds) {
 }
 
 ChildEnd run_child(const ChildWork& work, const ChildWatch& watch, const ChildSettings& settings) {
-  const Clock::time_point start = Clock::now();
-  const auto left = [&] {
-    return watch.time_limit_seconds - std::chrono::duration<double>(Clock::now() - start).count();
-  };
   if (!(watch.time_limit_seconds > 0)) return {ChildEnd::How::stopped};
   Child child(work, settings);
+  const auto clock = [&] {
+    return watch.limits_work ? work_seconds_of(child.id())
+                             : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  };
+  const double start = clock();
+  const auto left = [&] { return watch.time_limit_seconds - (clock() - start); };
   for (;;) {
     wait_for_news({&child}, std::min(left(), kPollSeconds));
     bool goes_on = left() > 0 && (!watch.keep_going || watch.keep_going());

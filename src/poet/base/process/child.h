@@ -150,6 +150,8 @@ void wait_for_news(const std::vector<const Child*>& children, double seconds);
 
 struct ChildWatch {
   double time_limit_seconds = std::numeric_limits<double>::infinity();
+  /// Whether the limit is one of work (work_clock.h), for children that compute and wait for nothing.
+  bool limits_work = false;
   /// Called for every message in order; if it returns false the child is stopped and later messages are
   /// dropped.
   std::function<bool(std::string&&)> receive;

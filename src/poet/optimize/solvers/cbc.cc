@@ -323,6 +323,7 @@ LpResult solve_lp(const Model& model, const LpOptions& options) {
   }
   ChildWatch watch;
   watch.time_limit_seconds = options.time_limit_seconds;
+  watch.limits_work = true;
   if (options.stop) watch.keep_going = [&options] { return !options.stop(); };
   watch.receive = [&](std::string&& message) {
     read_message(to_numbers(message), static_cast<std::size_t>(model.columns()), result);

@@ -1,11 +1,11 @@
 #include "poet/optimize/solvers/solver.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "poet/base/error.h"
 #include "poet/base/numbers.h"
+#include "poet/base/work_clock.h"
 #include "poet/optimize/solvers/cbc.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/highs.h"
@@ -23,10 +23,9 @@ MipResult nothing_to_decide(const Model& model) {
 }
 
 MipResult solve_by_cbc(const Model& model, MipOptions options) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = work_seconds();
   MipResult result = gather(options, [&](Tell& tell) { cbc_solve(model, options, tell); });
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  options.time_limit_seconds -= spent.count();
+  options.time_limit_seconds -= work_seconds() - start;
   if (!result.solver_failed || !options.probing || options.time_limit_seconds <= 0) return result;
   // Results and bounds of the crashed run remain valid.
   options.probing = false;

@@ -76,6 +76,7 @@ MipResult gather(const MipOptions& options, const std::function<void(Tell&)>& so
   bool ended = false;
   ChildWatch watch;
   watch.time_limit_seconds = options.time_limit_seconds;
+  watch.limits_work = true;
   watch.keep_going = wanted;
   watch.receive = [&](std::string&& message) {
     const std::vector<double> numbers = to_numbers(message);
