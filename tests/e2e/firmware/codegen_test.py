@@ -6,33 +6,14 @@ usage: codegen_test.py POET WORK_FOLDER folders|memory
 folders: what is refused, what is left of a folder then, clang and its sanitizers on the host's firmware.
 memory: RAM, stack and flash as stated next to what the compiler and the linker make. Exit 77 where there is no arm-none-eabi-gcc.
 """
-import json
-import os
-import re
-import shutil
+import contextlib
 import signal
-import subprocess
-import sys
 import time
 
-from compiler_cache import compile_once
+from firmware_support import *
 
-poet, work, part = sys.argv[1:]
-compile_once(os.path.dirname(os.path.abspath(work)))
 BOARDS = ["lm3s6965evb", "microbit", "mps2-an386", "nrf52840"]
 SLACK = 512  # bytes of flash that may be stated and not needed: alignment
-
-
-def run(*command, code=0, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
-    assert done.returncode == code, f"{command}: exit {done.returncode}, wanted {code}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
-
-
-def plan(name, file, *options, ram="24KiB", seconds=2):
-    file = f"{work}/{file}"
-    run(poet, "solve", "--model", name, "--beyond-device-ram", "--ram-budget", ram, "--time-limit", seconds, "--quiet", "--plan-out", file, *options)
-    return file
 
 
 def codegen(plan_file, folder, *options):
@@ -52,14 +33,15 @@ def content(folder):
 
 
 def on_folders():
-    linear = plan("linear", "linear.plan", "--platform", "m0")
-    refusals(linear)
-    several_plans()
-    weights_of_onnx(plan("linear", "whole.plan", "--platform", "m4", "--split", "off", ram="400KB"))
-    read_and_continued(linear)
-    replaced(linear)
-    interrupted(linear)
-    by_clang(linear)
+    few_pages = f"{work}/linear.plan"  # a copy: others read the one that is kept
+    shutil.copy(linear(), few_pages)
+    refusals(few_pages)
+    several_plans(plan("linear", "100KB,28KB"))
+    weights_of_onnx(plan("linear", "400KB", split="off"))
+    read_and_continued(few_pages)
+    replaced(few_pages)
+    interrupted(few_pages)
+    by_clang()
 
 
 def refused(words, *options):
@@ -72,45 +54,42 @@ def refused(words, *options):
     assert sorted(os.listdir(work)) == before, f"{options} left {set(os.listdir(work)) - set(before)}"
 
 
-def refusals(linear):
+def refusals(few_pages):
     out = f"{work}/none"
     refused(["no such file"], f"{work}/none.plan", "-o", out)
     refused(["is no plan file"], __file__, "-o", out)
-    refused(["--board", *BOARDS, "host"], linear, "-o", out, "--board", "arduino")
-    refused(["none.safetensors"], linear, "-o", out, "--weights", f"{work}/none.safetensors")
-    refused(["linear.plan", "header"], linear, "-o", out, "--weights", linear)
-    refused(["does not exist"], linear, "-o", out, "--data", f"{work}/none")
-    refused(["--steps"], linear, "-o", out, "--steps", "4294967296")
-    refused(["is not a folder"], linear, "-o", f"{work}/none/none")
-    refused(["is not a folder"], linear, "-o", linear)
-    refused(["has files in it"], linear, "-o", work)
+    refused(["--board", *BOARDS, "host"], few_pages, "-o", out, "--board", "arduino")
+    refused(["none.safetensors"], few_pages, "-o", out, "--weights", f"{work}/none.safetensors")
+    refused(["linear.plan", "header"], few_pages, "-o", out, "--weights", few_pages)
+    refused(["does not exist"], few_pages, "-o", out, "--data", f"{work}/none")
+    refused(["--steps"], few_pages, "-o", out, "--steps", "4294967296")
+    refused(["is not a folder"], few_pages, "-o", f"{work}/none/none")
+    refused(["is not a folder"], few_pages, "-o", few_pages)
+    refused(["has files in it"], few_pages, "-o", work)
 
-    large = plan("linear", "large.plan", "--platform", "m4", ram="32KiB")
-    done = subprocess.run([poet, "codegen", large, "-o", out, "--board", "microbit"], capture_output=True, text=True)
+    done = subprocess.run([poet, "codegen", plan("linear", "32KiB"), "-o", out, "--board", "microbit"], capture_output=True, text=True)
     assert done.returncode == 2 and not os.path.exists(out), done
     (budget, more), = re.findall(r"solve with --ram-budget (\d+) (.+)$", done.stderr.strip())
-    fits = plan("linear", "fits.plan", "--platform", "m4", *more.split(), ram=budget)
+    fits = solved("--model", "linear", "--platform", "m4", "--ram-budget", budget, "--gap", "100%", "--time-limit", "5", *more.split())
     stated = codegen(fits, f"{work}/fits", "--board", "microbit")["ram"]
     assert stated["total_bytes"] <= stated["board_bytes"], stated
 
-    refused(["outside the plan's RAM budget"], plan("linear", "excluded.plan", "--platform", "m4", "--persistent", "excluded",
-                                                     ram="300KB"), "-o", out)
-    several = plan("linear", "several.plan", "--platform", "m4", ram="100KB,28KB")
-    refused(["--ram-budget", "100 KB and 28 KB"], several, "-o", out, "--ram-budget", "20KB")
-    refused(["-o", "empty"], linear, "-o", "")
-    refused(["--ram", "host", "no limit"], linear, "-o", out, "--ram", "32KiB")
-    refused(["less than 4 GiB"], linear, "-o", out, "--board", "mps2-an386", "--samples", "2000000")
-    run(poet, "solve", "--model", "linear", "--platform", "m4", "--semantics", "staged", "--ram-budget", "200KB", "--time-limit", "2",
-        "--quiet", "--schedule-out", f"{work}/schedule.json")
-    refused(["is a schedule"], f"{work}/schedule.json", "-o", out)
-    refused(["published", "rules"], plan("linear", "published.plan", "--platform", "m4", "--semantics", "published", ram="200KB"),
-            "-o", out)
+    refused(["outside the plan's RAM budget"], plan("linear", "300KB", "--persistent", "excluded"), "-o", out)
+    refused(["--ram-budget", "100 KB and 28 KB"], plan("linear", "100KB,28KB"), "-o", out, "--ram-budget", "20KB")
+    refused(["-o", "empty"], few_pages, "-o", "")
+    refused(["--ram", "host", "no limit"], few_pages, "-o", out, "--ram", "32KiB")
+    refused(["less than 4 GiB"], few_pages, "-o", out, "--board", "mps2-an386", "--samples", "2000000")
+    schedule = plan_cache.made(poet, "schedule.json", ["solve", "--model", "linear", "--platform", "m4", "--semantics", "staged",
+                                                       "--ram-budget", "200KB", "--time-limit", "30", "--quiet", "--schedule-out"])
+    refused(["is a schedule"], schedule, "-o", out)
+    published = solved("--model", "linear", "--platform", "m4", "--semantics", "published", "--ram-budget", "200KB", "--time-limit", "30")
+    refused(["published", "rules"], published, "-o", out)
     print("refusals: one line each, nothing written")
 
 
-def several_plans():
+def several_plans(several):
     """The largest plan that fits the board, or the largest within a budget; the card is read by whichever it was."""
-    several, folder = f"{work}/several.plan", f"{work}/several"
+    folder = f"{work}/several"
 
     def planned(*options):
         ram = codegen(several, folder, *options)["ram"]
@@ -131,99 +110,112 @@ def weights_of_onnx(whole):
     cards = []
     for weights in (onnx, checkpoint):
         codegen(whole, folder, "--weights", weights)
-        cards.append(open(f"{folder}/card.img", "rb").read())
+        cards.append(contents(f"{folder}/card.img"))
     codegen(whole, folder)
-    assert cards[0] == cards[1] != open(f"{folder}/card.img", "rb").read()
+    assert cards[0] == cards[1] != contents(f"{folder}/card.img")
     print("weights: the same from an ONNX file as from a checkpoint")
 
 
-def read_and_continued(linear):
+def read_and_continued(few_pages):
     """Steps are counted on; what is read is not written over; README.md names the seed."""
     folder = f"{work}/continued"
-    codegen(linear, folder, "--steps", "2", "--seed", "7")
+    codegen(few_pages, folder, "--steps", "2", "--seed", "7")
     assert "(seed 7)" in open(f"{folder}/README.md").read()
     card, program = f"{folder}/card.img", f"{folder}/build/firmware"
-    run("make", "-s", "-j2", "-C", folder)
+    made(folder)
     assert run(program, card).count("loss") == 2
     assert "nothing to do after step 2" in run(program, card)
-    assert run(poet, "card", linear, card, "--steps", "5").startswith("step 2, loss ")
+    assert run(poet, "card", few_pages, card, "--steps", "5").startswith("step 2, loss ")
     assert run(program, card).count("loss") == 3
-    answer = json.loads(run(poet, "card", linear, card, "--json"))
+    answer = json.loads(run(poet, "card", few_pages, card, "--json"))
     assert answer["step"] == 5 and answer["seed"] == 7 and answer["loss"] > 0, answer
-    for read in (card, linear):
-        before = open(read, "rb").read()
-        assert "is what is read" in run(poet, "card", linear, card, "--checkpoint", read, code=2)
-        assert open(read, "rb").read() == before
+    for read in (card, few_pages):
+        before = contents(read)
+        assert "is what is read" in run(poet, "card", few_pages, card, "--checkpoint", read, code=2)
+        assert contents(read) == before
     print("card: trained on, read, not written over")
 
 
-def replaced(linear):
+def replaced(few_pages):
     """Another board into the same folder: its files instead of the first one's, the user's own untouched; refused: all as it was."""
     folder = f"{work}/replaced"
     os.makedirs(folder)  # empty ones are taken
-    codegen(linear, folder, "--board", "lm3s6965evb")
+    codegen(few_pages, folder, "--board", "lm3s6965evb")
     assert os.path.exists(f"{folder}/board/sd_card.c")
     for name in ("notes.txt", "board/my_driver.txt"):
         open(f"{folder}/{name}", "w").write("mine")
     os.makedirs(f"{folder}/build")
     open(f"{folder}/build/old.o", "w").write("of the other board")
-    codegen(linear, folder + "/", "--board", "host")
+    codegen(few_pages, folder + "/", "--board", "host")
     now = content(folder)
     assert now["notes.txt"] == now["board/my_driver.txt"] == b"mine"
     assert "board/sd_card.c" not in now and "build/old.o" not in now, sorted(now)
     fresh = f"{work}/fresh"
-    codegen(linear, fresh, "--board", "host")
+    codegen(few_pages, fresh, "--board", "host")
     theirs = content(fresh)
     assert {name for name in now if now[name] == theirs.get(name)} == theirs.keys(), now.keys() ^ theirs.keys()
     assert sorted(theirs["files.txt"].decode().splitlines()[1:]) == sorted(theirs.keys() - {"files.txt"})
 
     open(f"{folder}/files.txt", "a").write("../fresh/plan.c\n/etc/passwd\n")  # what is elsewhere is not ours
-    codegen(linear, folder)
+    codegen(few_pages, folder)
     assert content(fresh) == theirs and os.path.exists("/etc/passwd")
 
     before = content(folder)
-    run(poet, "codegen", linear, "-o", folder, "--data", f"{work}/none", code=2)
+    run(poet, "codegen", few_pages, "-o", folder, "--data", f"{work}/none", code=2)
     assert content(folder) == before
     os.chmod(folder, 0o555)
     if os.geteuid() != 0:
-        run(poet, "codegen", linear, "-o", folder, code=2)
+        run(poet, "codegen", few_pages, "-o", folder, code=2)
         assert content(folder) == before
     os.chmod(folder, 0o755)
     print("folders: ours are replaced, others stay")
 
 
-def interrupted(linear):
+def interrupted(few_pages):
     """Ctrl-C while the card is written: no folder; in an existing one everything as it was."""
     for folder in (f"{work}/interrupted", f"{work}/replaced"):
         existed = os.path.exists(folder)
         before = content(folder)
         beside = sorted(os.listdir(work))
-        for delay in (0.05, 0.2, 0.5, 1):
-            child = subprocess.Popen([poet, "codegen", linear, "-o", folder, "--samples", "2000000"], stdout=subprocess.PIPE,
+        occupied = bytes_in_work()
+        for written in (0, 1, 64 << 20):
+            child = subprocess.Popen([poet, "codegen", few_pages, "-o", folder, "--samples", "2000000"], stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, text=True)
-            time.sleep(delay)
+            while bytes_in_work() < occupied + written:
+                assert child.poll() is None, child.communicate()
+                time.sleep(0.01)
             child.send_signal(signal.SIGINT)
-            text = "".join(child.communicate(timeout=120))
+            text = "".join(child.communicate(timeout=600))
             assert child.returncode in (130, -signal.SIGINT), (child.returncode, text)
             assert os.path.exists(folder) == existed and content(folder) == before
             assert sorted(os.listdir(work)) == beside
     print("Ctrl-C: nothing is left")
 
 
-def by_clang(linear):
+def bytes_in_work():
+    """On the disk."""
+    total = 0
+    for at, _, names in os.walk(work):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += os.stat(os.path.join(at, name)).st_blocks * 512
+    return total
+
+
+def by_clang():
     if not shutil.which("clang"):
         print("no clang: left out")
         return
     folder = f"{work}/clang"
-    for model, options, ram in (("linear", ("--platform", "m0"), "24KiB"),
-                                ("resnet14_cifar", ("--platform", "m4", "--optimizer", "adam"), "300KiB")):
-        codegen(plan(model, f"{model}.clang.plan", *options, ram=ram), folder, "--steps", "2")
-        flags = ("CC=clang", "BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm")
-        sanitized = run("make", "-s", "-j2", "-C", folder, *flags)
+    for name, plan_file in (("linear", linear()), ("resnet14_cifar", resnet14("--optimizer", "adam"))):
+        if name != "linear" and not ALL:
+            continue
+        codegen(plan_file, folder, "--steps", "2")
+        sanitized = made(folder, "CC=clang", *SANITIZED)
         assert not sanitized, sanitized
         first = run(f"{folder}/build/firmware", f"{folder}/card.img")
-        codegen(f"{work}/{model}.clang.plan", folder, "--steps", "2")
-        assert not run("make", "-s", "-j2", "-C", folder, "CC=clang")
+        codegen(plan_file, folder, "--steps", "2")
+        assert not made(folder, "CC=clang")
         assert run(f"{folder}/build/firmware", f"{folder}/card.img") == first
         assert first.count("loss") == 2, first
     print("clang: no warning, nothing found, the same bits")
@@ -233,19 +225,21 @@ def by_clang(linear):
 
 
 def on_memory():
-    if not shutil.which("arm-none-eabi-gcc"):
-        print("skipped: needs gcc-arm-none-eabi")
+    """The sample: each board, each processor."""
+    if not compiles_for_arm():
+        print("skipped: needs gcc-arm-none-eabi, libnewlib-arm-none-eabi (headers)")
         sys.exit(77)
-    plans = [plan("linear", "linear.plan", "--platform", "m4"),
-             plan("resnet14_cifar", "resnet14.plan", "--platform", "m4", "--optimizer", "adam", ram="56KiB")]
-    for plan_file in plans:
-        for board in BOARDS:
-            if board == "microbit" and plan_file != plans[0]:
-                continue
-            as_stated(plan_file, board)
-    as_stated(plans[0], "lm3s6965evb", "CORE=m0", processor="cortex-m0")
-    too_deep(plans[0])
-    on_the_card()
+    resnet = resnet14("--optimizer", "adam")
+    for board in BOARDS:
+        for name, plan_file in (("linear", linear()), ("resnet14_cifar", resnet)):
+            in_sample = (name == "linear") == (board in ("microbit", "nrf52840"))
+            if in_sample or ALL and (board, name) != ("microbit", "resnet14_cifar"):
+                as_stated(name, plan_file, board)
+    as_stated("linear", linear(), "lm3s6965evb", "CORE=m0", processor="cortex-m0")
+    too_deep(linear())
+    on_the_card("resnet14_cifar", resnet)
+    if ALL:
+        on_the_card("resnet18_cifar", plan("resnet18_cifar", "56KiB", split="16KiB", seconds=10))
 
 
 def symbols(elf):
@@ -259,11 +253,11 @@ def in_flash(elf):
     return sum(int(sizes.get(name, 0)) for name in (".text", ".ARM.exidx", ".data"))
 
 
-def as_stated(plan_file, board, *make, processor=None):
+def as_stated(name, plan_file, board, *make, processor=None):
     folder = f"{work}/{board}"
     stated = codegen(plan_file, folder, "--board", board)
     ram, flash = stated["ram"], stated["flash"]
-    text = run("make", "-s", "-j2", "-C", folder, *make)
+    text = made(folder, *make)
     assert re.fullmatch(r"stack [\d,]+ of [\d,]+ bytes\n", text), text
     deepest, reserved = (int(n.replace(",", "")) for n in re.findall(r"[\d,]+", text))
     elf = f"{folder}/build/firmware.elf"
@@ -279,45 +273,44 @@ def as_stated(plan_file, board, *make, processor=None):
         most = flash["total_bytes_at_most"]
         assert code <= most and (most <= code + SLACK or not exact), (code, flash)
         says = open(f"{folder}/README.md").read()
-        for number in (ram["total_bytes"], ram["stack_bytes"], most):
-            assert f"{number:,}" in says, number
+        for size in (ram["total_bytes"], ram["stack_bytes"], most):
+            assert f"{size:,}" in says, size
         if "make run          #" in says:
             command, = re.findall(r"^qemu-system-arm .*$", says, re.M)
             assert command in run("make", "-n", "-C", folder, "run"), command
     assert deepest == reserved if exact else deepest <= reserved, text
-    print(f"{os.path.basename(plan_file)} on {board} {' '.join(make)}: RAM {takes}, stack {deepest}, flash {in_flash(elf)}, as stated")
+    print(f"{name} on {board} {' '.join(make)}: RAM {takes}, stack {deepest}, flash {in_flash(elf)}, as stated")
 
 
 def table():
-    return os.path.join(os.path.dirname(__file__), "../../data/firmware_memory.json")
+    return os.path.join(os.path.dirname(__file__), "../../../data/firmware_memory.json")
 
 
 def too_deep(plan_file):
     """A stack that is smaller than the deepest chain of calls: make fails, and names the chain and what to type."""
     folder = f"{work}/deep"
     stated = codegen(plan_file, folder, "--board", "mps2-an386")["ram"]["stack_bytes"]
-    text = run("make", "-s", "-j2", "-C", folder, f"STACK_BYTES={stated - 8}", code=2)
+    text = made(folder, f"STACK_BYTES={stated - 8}", code=2)
     assert "too few" in text and "poet_train" in text and f"make STACK_BYTES={stated}" in text, text
     recursive = open(f"{folder}/kernels/poet_math.c").read().replace(
         "float poet_exp(float x) {", "float poet_exp(float x) {\n  if (x > 100.0F) return 1.0F + poet_exp(x - 1.0F) * poet_exp(x - 2.0F);", 1)
     assert "poet_exp(x - 1.0F)" in recursive
     open(f"{folder}/kernels/poet_math.c", "w").write(recursive)
-    text = run("make", "-s", "-j2", "-C", folder, code=2)
+    text = made(folder, code=2)
     assert "calls itself" in text, text
     print("stack: too small and recursive ones are refused")
 
 
-def on_the_card():
-    """A program of more than a megabyte is on the card, and not in flash as well."""
-    resnet = plan("resnet18_cifar", "resnet18.plan", "--platform", "m4", ram="56KiB", seconds=5)
+def on_the_card(name, plan_file):
+    """A program that is larger than the flash is on the card, and not in flash as well."""
     folder = f"{work}/on_card"
-    flash = codegen(resnet, folder, "--board", "lm3s6965evb")["flash"]
+    flash = codegen(plan_file, folder, "--board", "lm3s6965evb")["flash"]
     assert flash["program_on_card"] and flash["program_bytes"] == 0
     assert not os.path.exists(f"{folder}/program.bin")
-    run("make", "-s", "-j2", "-C", folder)
+    made(folder)
     assert in_flash(f"{folder}/build/firmware.elf") <= flash["total_bytes_at_most"] <= flash["board_bytes"], flash
-    print(f"resnet18_cifar on lm3s6965evb: {in_flash(f'{folder}/build/firmware.elf')} bytes of flash, the program on the card")
-    shutil.rmtree(folder)  # a card of 128 MiB
+    print(f"{name} on lm3s6965evb: {in_flash(f'{folder}/build/firmware.elf')} bytes of flash, the program on the card")
+    shutil.rmtree(folder)  # resnet18_cifar's card has 128 MiB
 
 
 shutil.rmtree(work, ignore_errors=True)

@@ -4,26 +4,27 @@ as if nothing had been, or stops and says why; it never goes on with other numbe
 
 usage: firmware_faults_test.py POET WORK_FOLDER host|boards
 
-host: single bits of the card flipped at random places (POET_FLIPS of them, default 96).
-boards: under QEMU, killed at random instants (POET_KILLS times on each board, default 10); cards that are missing, damaged or too small;
-a host that does not read or write; RAM overrun. Exit 77 where a compiler or the emulator is missing.
+host: single bits of the card flipped at random places (POET_FLIPS of them).
+boards: under QEMU, without power at random places (POET_CUTS times on each board); cards that are missing, damaged or too small; a host
+that does not read or write; RAM overrun. Exit 77 where a compiler or the emulator is missing.
 """
 import random
 import subprocess
-import time
 
 from firmware_support import *
+from power import cuts
 
-FLIPS = int(os.environ.get("POET_FLIPS", "96"))
-KILLS = int(os.environ.get("POET_KILLS", "10"))
+FLIPS = int(os.environ.get("POET_FLIPS", cases(48, 96)))
+CUTS = int(os.environ.get("POET_CUTS", cases(2, 10)))
 STOPS = (WRONG_CARD, WRONG_PLAN, NO_RECORD, DAMAGED, STALE)
 
 
-def with_program_on_card(folder):
+def with_program_on_card(folder, *make):
     text = open(f"{folder}/plan.c").read()
     changed = text.replace("extern const uint8_t poet_code[];", "").replace("    poet_code,", "    0,")
     assert changed != text
     open(f"{folder}/plan.c", "w").write(changed)
+    made(folder, *make)
 
 
 # ---- bits flipped
@@ -31,11 +32,9 @@ def with_program_on_card(folder):
 
 def flips(plan_file, on_card, count=FLIPS // 2):
     """Between two steps. Each is harmless, and then the end is the same in every bit, or it is found and named."""
-    sanitized = ["BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm"]
-    folder = firmware(plan_file, "flips", 4, make=())
+    folder = firmware(plan_file, "flips", 4)
     if on_card:
-        with_program_on_card(folder)
-    run("make", "-s", "-C", folder, *sanitized)
+        with_program_on_card(folder, *SANITIZED)
     program, card = f"{folder}/build/firmware", f"{folder}/card.img"
     run(program, card)
     middle = bytes(with_steps(contents(card), 7))
@@ -53,7 +52,7 @@ def flips(plan_file, on_card, count=FLIPS // 2):
         name, first, end = turns[i % len(turns)]
         image = bytearray(middle)
         at = chance.randrange(first * BLOCK, end * BLOCK)
-        if name == "header" and i // len(turns) % 2:
+        if name == "header" and i // len(turns) % 2 == 0:
             at = chance.randrange(28)  # else slack, almost always
         if name == "samples":  # one after the other: few of them are read in the steps that are left
             at = (first + damaged_samples % int(SAMPLES) * places.sample_blocks) * BLOCK + chance.randrange(BLOCK)
@@ -83,7 +82,7 @@ def flips(plan_file, on_card, count=FLIPS // 2):
             image[at] ^= image[at] ^ middle[at]
             store(card, image)
             assert losses(run(program, card))[-1] == whole[-1] and contents(card) == wanted, what
-    print(f"{os.path.basename(plan_file)}, program {'on the card' if on_card else 'in flash'}: {count} flips; found {found}, harmless {harmless}")
+    print(f"{'by rows' if rows else 'whole pages'}, program {'on the card' if on_card else 'in flash'}: {count} flips; found {found}, harmless {harmless}")
     assert "header" in found and (rows or "pages" in found)
     assert "samples" in found or damaged_samples < int(SAMPLES)
     assert ("program" in found) == on_card
@@ -92,8 +91,7 @@ def flips(plan_file, on_card, count=FLIPS // 2):
 def program_damaged(plan_file):
     """Each block of a program on the card, which cuts instructions anywhere: found, and nothing is written after it."""
     folder = firmware(plan_file, "program", 2)
-    with_program_on_card(folder)
-    run("make", "-s", "-j2", "-C", folder)
+    with_program_on_card(folder, *SANITIZED)
     program, card = f"{folder}/build/firmware", f"{folder}/card.img"
     run(program, card)
     middle = with_steps(contents(card), 3)  # an odd one: pages of the step before lie first
@@ -163,44 +161,6 @@ def no_room(plan_file):
 # ---- under QEMU
 
 
-def kills(plan_file, board, steps):
-    """Power goes at random instants: the end is that of a run that nobody killed."""
-    folder = firmware(plan_file, f"kills_{board}", steps, board)
-    card, command = f"{folder}/card.img", command_of(folder)
-    fresh = contents(card)
-    begin = time.monotonic()
-    whole = losses(emulate(folder, command))
-    seconds = time.monotonic() - begin
-    wanted = contents(card)
-    begin = time.monotonic()
-    emulate(folder, command)  # does nothing
-    start = min(time.monotonic() - begin, seconds)  # longer only where the machine had other things to do: then no kill would come in time
-    a_step = max(seconds - start, 0.01) / steps
-    chance = random.Random(5)
-    kills, rounds, ended = 0, 0, True
-    while kills < KILLS or not ended:
-        if ended:
-            store(card, fresh)
-            rounds += 1
-        child = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        try:
-            limit = 300 if kills >= KILLS else start * 0.7 + chance.uniform(0, 3 * a_step)
-            text, _ = child.communicate(timeout=limit)
-            ended = True
-            assert child.returncode == 0, text
-        except subprocess.TimeoutExpired:
-            child.kill()
-            text, _ = child.communicate()
-            kills += 1
-            ended = False
-        for number, bits in re.findall(r"^step (\d+) loss \S+ (0x\w+)$", text, re.M):
-            assert whole[int(number) - 1] == bits, f"step {number}: {bits}"
-        if ended:
-            assert contents(card) == wanted, "the card is not that of a run that nobody killed"
-    as_poet_run_does(plan_file, folder, steps)
-    print(f"{board}: killed {kills} times in {rounds} runs of {steps} steps; a step takes {a_step:.2f} s", flush=True)
-
-
 def cards(plan_file, other_plan):
     folder = firmware(plan_file, "cards", 2, "lm3s6965evb")
     card, command = f"{folder}/card.img", command_of(folder)
@@ -227,7 +187,7 @@ def cards(plan_file, other_plan):
     expect(contents(f"{other}/card.img"), WRONG_PLAN, "for another plan")
     large = firmware(plan_file, "large", 2, "lm3s6965evb")
     run(poet, "codegen", plan_file, "-o", large, "--board", "lm3s6965evb", "--samples", "64")
-    run("make", "-s", "-C", large)
+    made(large)
     store(f"{large}/card.img", contents(f"{large}/card.img")[:1 << 18])
     emulate(large, command_of(large), TOO_SMALL)
     missing = [c for c in command if not c.startswith("if=sd") and c != "-drive"]
@@ -241,7 +201,6 @@ def cards(plan_file, other_plan):
     expect(flipped(records[0]), 0, "goes on after step 1", "step 4 loss")
     expect(flipped(*records), NO_RECORD, "no record")
     with_program_on_card(folder)
-    run("make", "-s", "-C", folder)
     store(card, more)
     end = emulate(folder, command)
     assert len(losses(end)) == 2, end
@@ -295,27 +254,26 @@ def overruns(plan_file):
         source = open(engine).read()
         assert source.count("return poet_ram + at;") == 1
         open(engine, "w").write(source.replace("return poet_ram + at;", "return poet_ram + at + 0x10000;"))
-        run("make", "-s", "-C", folder)
+        made(folder)
         text = emulate(folder, command_of(folder), FAULT)
         assert re.search(r"fault at pc 0x\w+" + address, text), text
     print("overruns of stack and arena fault on lm3s6965evb and microbit", flush=True)
 
 
-linear = plan("linear", "26KiB")
 if part == "host":
-    flips(linear, False)
-    flips(linear, True)
+    flips(linear(), False)
+    flips(linear(), True)
     flips(with_tables(), False, FLIPS // 6)
-    program_damaged(plan("resnet14_cifar", "54000"))
+    program_damaged(resnet14() if ALL else linear())
     record_lost(with_tables())
-    of_another_seed(linear)
-    names_damaged(linear)
-    no_room(linear)
+    of_another_seed(linear())
+    names_damaged(linear())
+    no_room(linear())
 else:
     needs_emulator()
-    cards(linear, plan("linear24", "24KiB", model="linear"))
-    beyond_semihosting(linear)
-    overruns(linear)
-    kills(linear, "lm3s6965evb", 8)
-    kills(linear, "mps2-an386", 60)
+    cards(linear(), plan("linear", "27KiB"))
+    beyond_semihosting(linear())
+    overruns(linear())
+    cuts(linear(), cases(2, 8), CUTS, "lm3s6965evb")
+    cuts(linear(), cases(4, 60), CUTS, "mps2-an386")
 print("passed")

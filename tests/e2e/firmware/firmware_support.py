@@ -9,16 +9,20 @@ import struct
 import subprocess
 import sys
 
-from compiler_cache import compile_once
+for folder in ("../../support", "../../../tools"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), folder))
+import firmware_objects
+import plan_cache
 
+ALL = "POET_TEST_ALL" in os.environ  # else a sample
 SAMPLES = "16"
 BLOCK = 512
+SANITIZED = ("BOARD_FLAGS=-O0 -fsanitize=address,undefined -fno-sanitize-recover=all", "LINK_FLAGS=-lm")
 FAULT, NO_CARD, TOO_SMALL, WRONG_CARD, WRONG_PLAN, NO_RECORD, DAMAGED, STALE, IO_ERROR = 3, 10, 11, 12, 13, 14, 15, 16, 17
 
 poet, work, part = sys.argv[1:]
+work = os.path.abspath(work)
 os.makedirs(work, exist_ok=True)
-
-compile_once(os.path.dirname(os.path.abspath(work)))
 
 
 def run(*command, code=0, **options):
@@ -35,26 +39,53 @@ def tensors(file):
     return {name: data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]] for name, e in header.items()}
 
 
-def plan(name, ram, *options, model=None):
-    file = f"{work}/{name}.plan"
-    run(poet, "solve", "--model", model or name, "--platform", "m4", "--beyond-device-ram", "--ram-budget", ram, "--time-limit", "2", "--quiet",
-        "--plan-out", file, *options)
-    return file
+def cases(quick, everything):
+    return everything if ALL else quick
 
 
-def with_tables(ram="250000"):
+def plan(model, ram, *options, split="4KiB", seconds=2):
+    """Any plan of these parts will do: the search is over soon after it has one, and takes the longer the more time it is given. Where
+    one is not there in time, as with sanitizers, it is given more."""
+    wanted = ("--model", model, "--platform", "m4", "--beyond-device-ram", "--ram-budget", ram, "--split", split, "--gap", "100%", *options)
+    try:
+        return solved(*wanted, "--time-limit", seconds)
+    except AssertionError:
+        return solved(*wanted, "--time-limit", 30 * seconds)
+
+
+def solved(*arguments):
+    return plan_cache.plan(poet, *arguments)
+
+
+def linear():
+    """Of many small pages, in the RAM of each board."""
+    return plan("linear", "26KiB")
+
+
+def resnet14(*options, ram="56KiB"):
+    return plan("resnet14_cifar", ram, *options, seconds=5)
+
+
+def with_tables():
     """A plan whose embeddings' tables stay on the card: a step moves the rows that its sample names."""
-    file = plan("tables", ram, "--sequence-length", "16", model="bert_tiny")
+    file = plan("bert_tiny", "250000", "--sequence-length", "16", split="16KiB", seconds=5)
     run(poet, "codegen", file, "-o", f"{work}/tables_there")
-    assert "poet_table_rows rows[]" in open(f"{work}/tables_there/plan.c").read(), "no table is transferred by index"
+    assert "poet_table_rows rows[]" in contents(f"{work}/tables_there/plan.c").decode(), "no table is transferred by index"
     return file
 
 
-def firmware(plan_file, folder, steps, board="host", make=(), options=()):
+def made(folder, *arguments, code=0):
+    done = firmware_objects.make(folder, *arguments, kept_in=os.path.join(os.path.dirname(work), "firmware_objects"))
+    assert done.returncode == code, f"make {arguments}: exit {done.returncode}, wanted {code}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def firmware(plan_file, folder, steps, board="host", make=None, options=()):
+    """On the host with sanitizers, where `make` does not say otherwise."""
     folder = f"{work}/{folder}"
     shutil.rmtree(folder, ignore_errors=True)
     run(poet, "codegen", plan_file, "-o", folder, "--board", board, "--steps", steps, "--samples", SAMPLES, *options)
-    run("make", "-s", "-j2", "-C", folder, *make)
+    made(folder, *(make if make is not None else SANITIZED if board == "host" else ()))
     return folder
 
 

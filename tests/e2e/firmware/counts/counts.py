@@ -49,7 +49,7 @@ def counts(core):
                     "-Wl,--gc-sections,--no-warn-rwx-segments,-z,noexecstack", *(f"-Wl,--defsym=poet_{n}" for n in NUMBERS), "-o", "counts.elf"], cwd=folder, check=True)
     done = subprocess.run(["qemu-system-arm", "-M", "mps2-an386", "-icount", "shift=4,sleep=off", "-display", "none", "-monitor",
                            "none", "-serial", "none", "-semihosting-config", "enable=on,target=native", "-kernel",
-                           "counts.elf"], cwd=folder, capture_output=True, text=True, timeout=300)
+                           "counts.elf"], cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {}
     for line in (done.stdout + done.stderr).splitlines():
@@ -85,7 +85,7 @@ def main():
         print("skipped: needs gcc-arm-none-eabi and qemu-system-arm")
         sys.exit(77)
     bounds, wrong = pinned(), []
-    for core in ("m4", "m0"):
+    for core in ("m4", "m0") if contract == "off" else ("m4",):
         found = counts(core)
         assert found.keys() == {(kernel, shape) for c, kernel, shape in bounds if c == core}, found.keys()
         for (kernel, shape), number in found.items():
@@ -97,7 +97,7 @@ def main():
             if contract == "off" and (bound is None or number > 1.02 * bound):
                 wrong.append(f"{core} {kernel} {shape}: {number:.3f} instructions, {bound} are pinned: better code, or write "
                              "what this prints to pinned.txt, with the compiler's version")
-            if contract == "fast" and core == "m4" and (kernel, shape) == ("linear_forward", "32,128>128") and number > 1.75:
+            if contract == "fast" and (kernel, shape) == ("linear_forward", "32,128>128") and number > 1.75:
                 wrong.append(f"{core} {kernel} {shape}: {number:.3f} instructions, at most 1.75 are promised")
     assert not wrong, "\n" + "\n".join(wrong)
     print("passed")
