@@ -53,14 +53,14 @@ function(poet_light target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-Og>)
 endfunction()
 
-# poet_library(<component> [FLAT] [LIGHT] [SOURCES file...] [DEPENDS component|target...] [PRIVATE_DEPENDS component|target...])
+# poet_library(<component> [FLAT] [LIGHT] [BATCH sources] [SOURCES file...] [DEPENDS component|target...] [PRIVATE_DEPENDS component|target...])
 #
 # Makes the static library poet_<component>, also called poet::<component>, of the current folder, and adds it to poet::poet.
 # Without SOURCES it takes every .cc in the folder and below (FLAT: in the folder only), so that a new file needs no
-# edit here; without any .cc the library is its headers. LIGHT: see poet_light. A name with "::" in DEPENDS is a target as it
+# edit here; without any .cc the library is its headers. LIGHT: see poet_light, BATCH: poet_unite. A name with "::" in DEPENDS is a target as it
 # stands, any other is a component.
 function(poet_library component)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "FLAT;LIGHT" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FLAT;LIGHT" "BATCH" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "poet_library(${component}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -81,7 +81,7 @@ function(poet_library component)
       poet_light(${target})
     endif()
     poet_precompile(${target})
-    poet_unite(${target})
+    poet_unite(${target} ${arg_BATCH})
     if(POET_WARNINGS_AS_ERRORS)
       target_compile_options(${target} PRIVATE -Werror)
     endif()
