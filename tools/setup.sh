@@ -166,8 +166,9 @@ lock_build() {
   fi
 }
 
-# set_up program|everything, set_up tests TARGET...: brings the program, or all that is built, or these targets with the
-# packages that tests need, up to date. One process at a time per build folder; the others wait and then find the work done.
+# set_up program|everything, set_up tests [TARGET...]: brings the program, or all that is built, or these targets with the
+# packages that tests need, up to date; without a target it configures. One process at a time per build folder; the others wait
+# and then find the work done.
 set_up() {
   local what=$1 targets=("${@:2}")
   case $what in
@@ -214,7 +215,7 @@ run_ctest() {
     -u POET_DATA_DIR ctest "$@"
 }
 
-# build program|tests|everything TARGET...
+# build program|tests|everything [TARGET...]: without a target it configures.
 build() {
   local tests=()
   # A build folder for the program alone needs nothing of what tests need. Once it has tests it keeps them.
@@ -231,6 +232,7 @@ build() {
     logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPOET_BUILD_APPS=ON "${tests[@]}"
     touch "$build_dir/build.ninja"
   fi
+  (($# > 1)) || return 0
   if [[ -f $build_dir/.ninja_log ]]; then say "building"; else say "building (the first time takes minutes)"; fi
   logged "building" cmake --build "$build_dir" --target "${@:2}" -j "$(build_jobs)"
 }
