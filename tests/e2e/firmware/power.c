@@ -1,6 +1,7 @@
-/* Power that goes after so many units have been written: for the host blocks (POET_POWER in the environment; without it, how many
- * there were is said in the end), for boards what poet_power says in the program's file: blocks of a file, bytes of a card. Linked
- * with -Wl,--wrap=POWER_WRAPS. */
+/* Power that goes after so many units have been written. For the host these are blocks, the one after the
+ * last in part (POET_POWER in the environment; without it, how many there were is said in the end); for
+ * boards, where poet_power in the program's file says how many, blocks of a file or bytes of a card. power.py
+ * says which function is wrapped. */
 #ifdef POWER_OF_HOST
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -16,7 +17,8 @@ ssize_t __wrap_pwrite(int file, const void* from, size_t bytes, off_t at) {
   const char* power = getenv("POET_POWER");
   const unsigned long blocks = bytes / 512, left = power ? strtoul(power, 0, 10) - written : blocks + 1;
   if (left <= blocks) {
-    if (left > 0 && __real_pwrite(file, from, left * 512, at) < 0) _exit(1);
+    const size_t torn = left * 512 + (left < blocks ? (written + left) % 512 : 0);
+    if (torn > 0 && __real_pwrite(file, from, torn, at) < 0) _exit(1);
     _exit(99);
   }
   written += blocks;
