@@ -52,7 +52,11 @@ function(poet_support_of variable)
   set(${variable} ${libraries} PARENT_SCOPE)
 endfunction()
 
-# poet_test_program(<target> <library...> SOURCES <source...>): a GoogleTest program, its sources compiled four at a time.
+# poet_test_program(<target> SOURCES <source>... LIBRARIES <target>...): a GoogleTest program, its sources compiled four at a
+# time; one of the target
+# test_programs, or also of unit_programs.
+add_custom_target(test_programs)
+add_custom_target(unit_programs)
 function(poet_test_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${target} ${arg_SOURCES})
@@ -61,6 +65,7 @@ function(poet_test_program target)
   poet_precompile_test(${target})
   poet_unite(${target} 4)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+  add_dependencies(test_programs ${target})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_SOURCES})  # their suites are read by poet_suites
 endfunction()
 
@@ -119,6 +124,9 @@ endfunction()
 # tests_<component>, linked with that component, what it depends on, and what makes the tests' inputs: WITH.
 function(poet_unit_tests component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITH;LIBRARIES")
+  if(DEFINED only_components AND NOT component IN_LIST only_components)
+    return()
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${component}/*_test.cc)
   set(links ${arg_LIBRARIES})
   set(components ${arg_WITH})
@@ -130,6 +138,7 @@ function(poet_unit_tests component)
   endforeach()
   poet_support_of(support ${components})
   poet_test_program(tests_${component} SOURCES ${sources} LIBRARIES ${links} ${support} poet_test_headers)
+  add_dependencies(unit_programs tests_${component})
   poet_suite_tests(tests_${component} unit "unit;${component}" ${sources})
 endfunction()
 

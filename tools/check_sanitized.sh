@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Unit, error, property and fuzz tests with AddressSanitizer and UndefinedBehaviorSanitizer, then what has threads with
-# ThreadSanitizer: presets sanitize and thread-sanitize. Build folders: build-PRESET. The last line counts the tests.
-#   tools/check_sanitized.sh [--build-only] [PRESET...]
+# Tests of what reads files and sockets and of what trains, with AddressSanitizer and UndefinedBehaviorSanitizer, then what has
+# threads with ThreadSanitizer: presets sanitize and thread-sanitize. Build folders: build-PRESET. The last line counts the tests.
+#   tools/check_sanitized.sh [--build-only] [--all] [PRESET...]    --all: of every component, and the properties
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154  # variables that tools/setup.sh takes and gives
 set -uo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.." || exit
@@ -9,10 +9,14 @@ root=$PWD
 reports=()
 result=0
 build_only=
-if [[ ${1:-} == --build-only ]]; then
-  build_only=1
+all=OFF
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --build-only) build_only=1 ;;
+    --all) all=ON ;;
+  esac
   shift
-fi
+done
 
 # built PRESET: configures and builds a preset in CMakePresets.json.
 built() (
@@ -22,7 +26,7 @@ built() (
   mkdir -p "$build_dir"
   : >"$log"
   SECONDS=0
-  logged "configuring $1" cmake --preset "$1"
+  logged "configuring $1" cmake --preset "$1" -DPOET_SANITIZE_ALL=$all
   logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
   say "$1: built in $SECONDS s"
 )
