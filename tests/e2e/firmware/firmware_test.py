@@ -3,7 +3,7 @@
 
 usage: firmware_test.py POET WORK_FOLDER host|boards
 
-host: as a program with AddressSanitizer and UndefinedBehaviorSanitizer; killed at random instants; its card damaged, exchanged, cut.
+host: as a program with AddressSanitizer and UndefinedBehaviorSanitizer; without power at random places; its card damaged, exchanged, cut.
 boards: for Cortex-M under QEMU. Exit 77 where a compiler or the emulator is missing.
 """
 import random
