@@ -25,9 +25,9 @@ inline std::string file_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Waits until `condition()` holds, for at most `seconds`; whether it does.
+/// Waits until `condition()` holds; whether it does. `seconds`: after which nothing else is to be expected, on any machine.
 template <class Condition>
-bool wait_until(const Condition& condition, double seconds) {
+bool wait_until(const Condition& condition, double seconds = 600) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;

@@ -45,7 +45,7 @@ class ServerWorkers : public testing::Test {
     return store_.submit({std::to_string(jobs_), "solve", request.dump(), "ann"}).order.id;
   }
   /// Ends kWait in a job's script.
-  void let_go(const std::string& id) const {
+  void let_go(const std::string& id) {
     const auto request = nlohmann::json::parse(store_.find(id)->order.request);
     (void)folder_.write("uploads/" + request["instance"].get<std::string>() + ".go", "");
   }
