@@ -8,9 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
-from server_support import LONG, QUICK, Server, processes_of, until
+from server_support import LONG, QUICK, Server, frozen, processes_of, until
 
 poet, = sys.argv[1:]
 # A disk of its own, which nobody else sees.
@@ -72,12 +71,14 @@ def nothing_more_is_taken(server, disk):
 
 def a_job_goes_on(server, disk):
     """Full while a job runs: the server is not sure of it any more, and it is done again."""
-    name = server.submit({**LONG, "time_limit": 8})
-    first = until(lambda: processes_of(server.data), 10)
-    with disk.full():
-        until(lambda: not set(first) & set(processes_of(server.data)), 30)
-        time.sleep(1)  # in which the server finds that it cannot keep the answer
-        assert server.job(name)["state"] in ("running", "queued"), server.job(name)
+    name = server.submit({**LONG, "time_limit": 1})
+    with contextlib.ExitStack() as stack:
+        with frozen(server.data):
+            first = processes_of(server.data)
+            stack.enter_context(disk.full())
+        until(lambda: not set(first) & set(processes_of(server.data)))
+        for _ in range(100):  # while the server finds that it cannot keep the answer
+            assert server.job(name)["state"] in ("running", "queued"), server.job(name)
     job = server.wait(name)
     assert job["state"] == "done" and job["has_plan"], job
     print("full disk: a job that was running is done afterwards")
@@ -87,7 +88,7 @@ def started_on_a_full_disk():
     with tempfile.TemporaryDirectory() as folder:
         fill = 'mount -t tmpfs -o size=64k none "$0" && (head -c 1000000 /dev/zero >"$0/filling" 2>/dev/null; exec "$@")'
         done = subprocess.run([*ON_SMALL_DISK[:-1], fill, folder, poet, "serve", "--listen", "127.0.0.1:0", "--data", folder],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True)
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done
     print("full disk: not started on, in one line")
 

@@ -14,10 +14,10 @@ import sys
 import tempfile
 import time
 
-from server_support import QUICK, events, everything_said, serving, until
+from server_support import PATIENCE, QUICK, events, everything_said, serving, until
 
 poet = sys.argv[1]
-connections = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+connections = int(sys.argv[2]) if len(sys.argv) > 2 else 3000 if "POET_TEST_ALL" in os.environ else 1000
 STATUSES = {100, 200, 201, 202, 206, 304, 400, 401, 403, 404, 405, 408, 409, 411, 413, 414, 415, 416, 422, 429, 431, 501, 503, 505}
 
 
@@ -42,7 +42,7 @@ def ipv6():
         assert server.get("/api/v1/status", Origin=f"http://[::1]:{server.port}").status == 200
         assert server.get("/api/v1/status", Origin="http://[::1]:1").status == 403
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([poet, "serve", "--data", folder, "--listen", "[::]:0"], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([poet, "serve", "--data", folder, "--listen", "[::]:0"], capture_output=True, text=True)
         assert done.returncode == 2 and "--token-file" in done.stderr, done
         with open(f"{folder}/tokens", "w") as file:
             file.write("ann 0123456789abcdef\n")
@@ -76,10 +76,11 @@ def old_clients():
         name = json.loads(answer.split(b"\r\n\r\n", 1)[1])["id"]
         with server.connect() as connection:
             connection.sendall(b"POST /api/v1/jobs HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
-            connection.settimeout(1)
+            assert server.get("/api/v1/status").status == 200  # which was asked later
+            connection.setblocking(False)
             try:
                 assert not connection.recv(1), "it was told something before it had said all"
-            except TimeoutError:
+            except BlockingIOError:
                 pass
         answer = said(f"GET /api/v1/jobs/{name}/events HTTP/1.0\r\n\r\n".encode())
         assert b'"state":"done"' in answer and b"chunked" not in answer, answer
@@ -128,7 +129,7 @@ def one_connection(rng, server, name, statuses):
             if end == "reset":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             if end in ("wait", "half"):
-                connection.settimeout(30 if end == "half" else 0.02)
+                connection.settimeout(PATIENCE if end == "half" else 0.02)
                 first = connection.recv(65536)
                 if first:
                     assert first.startswith(b"HTTP/1.1 ") or len(first) < 9, first
@@ -155,14 +156,13 @@ def random_clients():
         for i in range(connections):
             one_connection(rng, server, name, statuses)
             if i % 200 == 0:
-                began = time.monotonic()
-                assert server.get("/api/v1/status").status == 200 and time.monotonic() - began < 20
+                assert server.get("/api/v1/status").status == 200
             if i == connections // 5:
                 early = resident_and_open(server)[0]
         assert statuses.keys() <= STATUSES, statuses
         assert {200, 400, 403, 404, 411, 505} <= statuses.keys(), statuses
         # Nothing of all that stays.
-        until(lambda: resident_and_open(server)[1] <= opened + 2, 20, lambda: f"{resident_and_open(server)[1]} descriptors are open, {opened} were before")
+        until(lambda: resident_and_open(server)[1] <= opened + 2, lambda: f"{resident_and_open(server)[1]} descriptors are open, {opened} were before")
         grown = resident_and_open(server)[0] - early
         assert grown < 20 << 20, f"resident memory has grown by {grown >> 20} MiB"
         assert server.wait(server.submit({**QUICK, "ram_budget": 55_000_000}))["state"] == "done"

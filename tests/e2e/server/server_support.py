@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -14,6 +15,7 @@ import time
 QUICK = {"model": "resnet18_cifar", "device": "a72", "ram_budget": 56_000_000}
 # Never proven within its minute.
 LONG = {"model": "linear", "device": "m0", "ram_budget": "24KiB", "time_limit": 60}
+PATIENCE = 600  # seconds for what does happen: on a busy machine, too
 ENDED = ("done", "failed", "cancelled")
 MEASURED = {"solve_seconds", "seconds_to_incumbent", "method_seconds", "host_seconds", "way_out"}
 
@@ -40,8 +42,8 @@ class Server:
         self.host, self.port = "::1" if found[1] == "[::1]" else "127.0.0.1", int(found[2])
         self.fields = {}  # of every request
 
-    def request(self, method, path, body=None, timeout=120, **fields):
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+    def request(self, method, path, body=None, **fields):
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         with contextlib.closing(connection):
             named = {name.replace("_", "-"): value for name, value in {**self.fields, **fields}.items()}
             connection.request(method, path, body, named)
@@ -73,11 +75,10 @@ class Server:
         assert answer.status == 200, answer
         return answer.json()
 
-    def wait(self, name, wanted=ENDED, seconds=300):
+    def wait(self, name, wanted=ENDED):
         """The job, once it is in one of these states."""
-        job = until(lambda: (lambda job: job if job["state"] in wanted else None)(self.job(name)), seconds,
-                    lambda: f"the job is {self.job(name)}")
-        return job
+        return until(lambda: (lambda job: job if job["state"] in wanted else None)(self.job(name)),
+                     lambda: f"the job is {self.job(name)}")
 
     def result(self, request):
         """What becomes of a request that can be done, as bytes."""
@@ -86,15 +87,20 @@ class Server:
         assert job["state"] == "done", job
         return self.get(f"/api/v1/jobs/{name}/result").body
 
-    def connect(self, timeout=30):
-        return socket.create_connection((self.host, self.port), timeout)
+    def connect(self):
+        return socket.create_connection((self.host, self.port), PATIENCE)
 
-    def stop(self, how=signal.SIGTERM, seconds=60):
+    def stop(self, how=signal.SIGTERM):
         """Its exit code."""
         self.process.send_signal(how)
-        code = self.process.wait(seconds)
+        code = self.process.wait(PATIENCE)
         self.process.stderr.close()
         return code
+
+    def leases_run_out(self):
+        """What comes about ten seconds after a server has died: its jobs are another's to take on."""
+        with contextlib.closing(sqlite3.connect(f"{self.data}/jobs.sqlite", PATIENCE)) as database, database:
+            database.execute("UPDATE jobs SET lease = 0 WHERE state = 'running' AND owner LIKE ?", (f"{self.process.pid}-%",))
 
 
 @contextlib.contextmanager
@@ -111,18 +117,18 @@ def serving(poet, *options, data=None, **how):
         assert server.process.returncode == 0, f"it has ended by itself with {server.process.returncode}"
 
 
-def until(said, seconds, otherwise="it did not happen"):
+def until(said, otherwise="it did not happen"):
     """What is said, once that is something."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not (answer := said()):
-        assert time.monotonic() < end, f"after {seconds} s: {otherwise() if callable(otherwise) else otherwise}"
-        time.sleep(0.05)
+        assert time.monotonic() < end, otherwise() if callable(otherwise) else otherwise
+        time.sleep(0.02)
     return answer
 
 
-def events(server, name, seconds=60, opened=lambda: None):
+def events(server, name, opened=lambda: None):
     """The data of a job's events until the server ends them; `opened` is called once the server has begun to tell them."""
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=seconds)
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=PATIENCE)
     with contextlib.closing(connection):
         connection.request("GET", f"/api/v1/jobs/{name}/events", headers=server.fields)
         response = connection.getresponse()
@@ -159,7 +165,24 @@ def processes_of(data):
 
 def until_nobody_works(data):
     """What a killed process had started is killed with it, but waited for by nobody: its memory is given back a moment later."""
-    until(lambda: not processes_of(data), 30, lambda: f"left behind: {processes_of(data)}")
+    until(lambda: not processes_of(data), lambda: f"left behind: {processes_of(data)}")
+
+
+@contextlib.contextmanager
+def frozen(data):
+    """Who works in a folder, once somebody does, comes to no end meanwhile."""
+    pids = [pid for pid, _ in until(lambda: processes_of(data))]
+
+    def send(how):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, how)
+
+    send(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        send(signal.SIGCONT)
 
 
 def everything_said(connection):
