@@ -6,9 +6,9 @@ import tempfile
 import torch
 
 
-def compare_cases(usage, cases, columns, compare, kernels):
+def compare_cases(usage, cases, columns, compare, kernels, applies=lambda case, kernels: True):
     """Exit code 1 where a case is wrong. `cases`: name -> case; `compare(poet, case, kernels, folder)` gives the cells of its row, without
-    name and kernels, and what is wrong. `kernels`: those of a call without --kernels."""
+    name and kernels, and what is wrong. `kernels`: those of a call without --kernels. `applies(case, kernels)`: whether a case is for them."""
     parser = argparse.ArgumentParser(usage=usage)
     parser.add_argument("poet")
     parser.add_argument("--kernels", default=kernels)
@@ -19,6 +19,8 @@ def compare_cases(usage, cases, columns, compare, kernels):
     print(f"|---|---|{'---:|' * len(columns)}")
     for name, case in cases.items():
         for library in chosen.kernels.split(","):
+            if not applies(case, library):
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     cells, wrong = compare(chosen.poet, case, library, folder)

@@ -17,7 +17,6 @@ import math
 import os
 import subprocess
 import sys
-import warnings
 
 from torch_or_skip import need
 
@@ -29,6 +28,7 @@ from torch.nn import functional as F  # noqa: E402
 
 from compare_cases import compare_cases  # noqa: E402
 from tensor_files import read_safetensors  # noqa: E402
+from torch_export import export  # noqa: E402
 
 UPDATES = 6
 LOSS_TOLERANCE = 2e-6
@@ -150,10 +150,7 @@ def relative(a, b):
 
 def compare(poet, case, kernels, folder):
     """Errors of losses and parameters, RAM with enough of it and with less, as text; and what is wrong."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(network(case), torch.zeros(BATCH, INPUTS), os.path.join(folder, "net.onnx"), input_names=["x"],
-                          training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+    export(network(case), torch.zeros(BATCH, INPUTS), os.path.join(folder, "net.onnx"), input_names=["x"])
     x, targets = data_of(case)
     x.tofile(os.path.join(folder, "x.bin"))
     targets.tofile(os.path.join(folder, "targets.bin"))

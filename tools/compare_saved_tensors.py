@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import warnings
 
 from torch_or_skip import need
 
@@ -27,6 +26,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from torch_blocks import First, Pooled, Residual, basic, conv_bn, encoder  # noqa: E402
+from torch_export import export  # noqa: E402
 
 BATCH = 4
 
@@ -304,10 +304,7 @@ def kept_by_poet(poet, net, x, folder):
     onnx, instance = os.path.join(folder, "net.onnx"), os.path.join(folder, "net.json")
     # Folding puts the gates of recurrent weights into ONNX's order; otherwise nodes do, in every step.
     recurrent = any(isinstance(module, nn.RNNBase) for module in net.modules())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(net, x, onnx, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=recurrent,
-                          opset_version=14)
+    export(net, x, onnx, opset=14, folding=recurrent)
     command = [poet, "import", "--platform", "a72", "-o", instance, onnx]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:

@@ -28,7 +28,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import warnings
 
 from torch_or_skip import need
 
@@ -38,6 +37,7 @@ import torch  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from tensor_files import read_initialisers, read_safetensors  # noqa: E402
+from torch_export import export  # noqa: E402
 from training_networks import NETWORKS  # noqa: E402
 
 RATE = 2.0**20
@@ -117,13 +117,6 @@ def run_poet(poet, onnx, data, loss, *options, budget="2GiB", codes=(0,)):
     return json.loads(run.stdout)
 
 
-def export(net, x, file, opset):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(net, x, file, training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False,
-                          opset_version=opset, input_names=["x"])
-
-
 def write_data(folder, x, targets):
     def write(name, tensor):
         tensor.numpy().astype("<f4" if tensor.is_floating_point() else "<i4").tofile(os.path.join(folder, name))
@@ -158,7 +151,7 @@ class Comparison:
         self.loss = "mse" if name.endswith("_mse") else "cross-entropy"
         self.targets = torch.randn(len(x), 10) if self.loss == "mse" else torch.randint(0, 10, (len(x),))
         self.onnx = os.path.join(folder, "net.onnx")
-        export(net, x, self.onnx, opset)
+        export(net, x, self.onnx, opset, input_names=["x"])
         # After the export, which has moved the running statistics and then written them.
         state = {key: value.clone() for key, value in net.state_dict().items()}
         write_data(folder, x, self.targets)

@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 
 from torch_or_skip import need
 
@@ -32,6 +31,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from tensor_files import read_safetensors  # noqa: E402
+from torch_export import export  # noqa: E402
 
 TOLERANCE = 2e-6
 BATCH, CLASSES, STEPS, EVERY = 8, 5, 12, 2
@@ -148,10 +148,7 @@ def compare(poet, case, kernels, folder):
     net = make()
     write_data(os.path.join(folder, "train"), TRAINING, loss, chance)
     x, targets = write_data(os.path.join(folder, "validation"), VALIDATION, loss, chance)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(net, torch.from_numpy(x[:BATCH]), os.path.join(folder, "net.onnx"), input_names=["x"], opset_version=13,
-                          training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+    export(net, torch.from_numpy(x[:BATCH]), os.path.join(folder, "net.onnx"), input_names=["x"])
     if "--kernels" in scarce:
         kernels = scarce[scarce.index("--kernels") + 1]
     common = [*options, "--loss", loss, "--kernels", kernels]

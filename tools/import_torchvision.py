@@ -23,7 +23,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import warnings
 
 from torch_or_skip import need
 
@@ -32,6 +31,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
+import torch_export  # noqa: E402
 from torch_networks import networks  # noqa: E402
 
 LARGE = 100_000_000
@@ -146,10 +146,7 @@ def export(net, inputs, path, mode):
     kept = os.dup(1)
     os.dup2(2, 1)  # the exporter prints
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            torch.onnx.export(net, inputs, path, opset_version=mode.opset, do_constant_folding=mode.folding,
-                              training=getattr(torch.onnx.TrainingMode, mode.training))
+        torch_export.export(net, inputs, path, mode.opset, mode.training, mode.folding)
         return ""
     except Exception as error:  # of many classes
         return str(error).strip().split("\n")[0][:120] or type(error).__name__

@@ -1,7 +1,6 @@
 // poet.Trainer: training by a plan on this machine, step by step.
 
 #include <fmt/format.h>
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -40,12 +39,13 @@ namespace fs = std::filesystem;
 using runtime::DataInput;
 
 /// Samples in arrays of the caller's, one per input, already of its element type and contiguous; read without
-/// the interpreter.
+/// the interpreter. By the buffer protocol, which is the same for every version of numpy.
 class ArrayDataset final : public runtime::Dataset {
  public:
   /// `place`: what the caller's argument is called.
-  ArrayDataset(const Graph& graph, const std::map<std::string, py::array>& arrays, std::string place)
-      : arrays_(arrays), place_(std::move(place)) {
+  ArrayDataset(const Graph& graph, const std::map<std::string, py::buffer>& arrays, std::string place)
+      : place_(std::move(place)) {
+    for (const auto& [name, array] : arrays) arrays_.emplace(name, array.request());
     const std::vector<DataInput> inputs = runtime::data_inputs(graph);
     for (const DataInput& input : inputs) add(input);
     for (const auto& given : arrays_) {
@@ -77,17 +77,17 @@ class ArrayDataset final : public runtime::Dataset {
     const auto found = arrays_.find(input.name);
     if (found == arrays_.end())
       throw InputError(place_, fmt::format("has no array for the network's input \"{}\"", input.name));
-    const py::array& array = found->second;
+    const std::int64_t total = found->second.size * found->second.itemsize;
     const std::int64_t bytes = byte_count(input.sample, input.dtype).value();
-    if (bytes == 0 || array.nbytes() % bytes != 0)
+    if (bytes == 0 || total % bytes != 0)
       throw InputError(place_, fmt::format("\"{}\" is not made of samples of {} bytes", input.name, bytes));
-    const std::int64_t samples = array.nbytes() / bytes;
+    const std::int64_t samples = total / bytes;
     if (!sources_.empty() && samples != samples_)
       throw InputError(place_, fmt::format("\"{}\" has {} samples, the input before it {}", input.name, samples,
                                            samples_));
     samples_ = samples;
-    const auto* data = static_cast<const std::byte*>(array.data());
-    if (input.range > 0 && input.dtype == DType::int32) check_range(input, data, array.nbytes() / 4);
+    const auto* data = static_cast<const std::byte*>(found->second.ptr);
+    if (input.range > 0 && input.dtype == DType::int32) check_range(input, data, total / 4);
     if (input.role == runtime::InputRole::number_targets) check_targets(input, data, bytes, samples);
     sources_.push_back({data, bytes});
   }
@@ -110,7 +110,7 @@ class ArrayDataset final : public runtime::Dataset {
     }
   }
 
-  std::map<std::string, py::array> arrays_;  // kept alive
+  std::map<std::string, py::buffer_info> arrays_;  // kept alive
   std::string place_;
   std::vector<Source> sources_;              // of each input
   std::int64_t samples_ = 0;
@@ -180,8 +180,8 @@ class Training {
  public:
   Training(const LoadedPlan& plan, const py::kwargs& given) {
     Arguments arguments(given);
-    const auto arrays = arguments.take<std::map<std::string, py::array>>("arrays");
-    const auto validation_arrays = arguments.take<std::map<std::string, py::array>>("validation_arrays");
+    const auto arrays = arguments.take<std::map<std::string, py::buffer>>("arrays");
+    const auto validation_arrays = arguments.take<std::map<std::string, py::buffer>>("validation_arrays");
     network_ = take_onnx_network(arguments, plan.picture.plan.instance.batch_size);
     const bool strict = arguments.flag("strict", true);
     runtime::TrainerOptions options = take_options(arguments);

@@ -185,7 +185,7 @@ class Devices(unittest.TestCase):
     def test_a_device_of_ones_own_solves(self):
         device = poet.Device("tiny", ram_bytes=64_000, flops_per_second=1e7, memory_bytes_per_second=1e7, active_watts=0.1,
                              storage_bytes=1 << 24, page_in=poet.Transfer(1e-4, 1e6, 0.05), page_out=poet.Transfer(1e-4, 5e5, 0.05))
-        result = poet.solve("linear", device=device, ram_budget=30_000, time_limit=20)
+        result = poet.solve("linear", device=device, ram_budget=30_000, time_limit=3)
         self.assertTrue(result)
         self.assertEqual(result.figures["platform"], "tiny")
 

@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 import poet
 
-from support import PROGRAM_SMALL, RESIDENT, SMALL, main, program, python
+from support import ALL, PROGRAM_SMALL, RESIDENT, SMALL, main, program, python, until_there_is_a_plan
 
 
 class Answers(unittest.TestCase):
@@ -22,7 +22,7 @@ class Answers(unittest.TestCase):
             ({"paging": False}, (*RESIDENT, "--no-paging")),
             ({"optimizer": "adam", "ram_budget": 900_000}, (*RESIDENT, "--optimizer", "adam")),
             ({"persistent": None, "split": None}, ()),
-            ({"ram_budget": 300}, RESIDENT),
+            *([({"ram_budget": 300}, RESIDENT)] if ALL else []),
         ):
             with self.subTest(arguments=arguments):
                 arguments = {**SMALL, **arguments}
@@ -112,7 +112,7 @@ class Answers(unittest.TestCase):
             self.assertLessEqual(result.energy, energy * (1 + 1e-9))  # page-ins that bring nothing are left out of the plan
 
     def test_what_pages_between_ops_has_no_stages_unless_asked(self):
-        small = {**SMALL, "ram_budget": 450_000, "persistent": None, "split": None, "time_limit": 10}
+        small = {**SMALL, "ram_budget": 450_000, "persistent": None, "split": None, "progress": until_there_is_a_plan}
         result = poet.solve(**small)
         self.assertTrue(result.figures["synchronous"])
         self.assertIsNone(result.schedule)
@@ -228,12 +228,11 @@ class WhileItRuns(unittest.TestCase):
 
         def stop_soon(phase, incumbent, bound, seconds):
             seen.append((phase, incumbent, bound, seconds))
-            return incumbent is None or seconds < 2
+            return incumbent is None
 
         result = poet.solve(**self.LONG, progress=stop_soon)
         self.assertTrue(result)
         self.assertTrue(result.figures["interrupted"])
-        self.assertLess(result.figures["solve_seconds"], 400)
         self.assertIsNotNone(seen[-1][1])
 
     def test_progress_with_plan_joules_is_told_the_best_plan(self):
@@ -268,11 +267,10 @@ class WhileItRuns(unittest.TestCase):
             poet.solve(**self.LONG, progress=fail)
 
     def test_ctrl_c_raises(self):
-        child = python(f"import poet\nprint('begun', flush=True)\npoet.solve(**{self.LONG!r})")
+        child = python(f"import poet\npoet.solve(**{self.LONG!r}, progress=lambda *_: print('begun', flush=True))")
         self.assertEqual(child.stdout.readline(), "begun\n")
-        time.sleep(2)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=400)
+        _, said = child.communicate()
         self.assertIn("KeyboardInterrupt", said)
 
     def test_several_threads_solve_at_a_time(self):

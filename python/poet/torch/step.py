@@ -181,7 +181,14 @@ class Step:
             for name, tensor in named
         ]
         held = [each for _, objects in states for each in objects]
-        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), torch.is_autocast_cpu_enabled()), held
+        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), _is_autocast_enabled()), held
+
+
+def _is_autocast_enabled() -> bool:
+    """Whether the CPU's autocast is on; PyTorch 1 has another name for it."""
+    if torch.__version__.startswith("1."):
+        return bool(torch.is_autocast_cpu_enabled())
+    return bool(torch.is_autocast_enabled("cpu"))
 
 
 def _like(tensor: torch.Tensor) -> tuple[Any, ...]:
