@@ -314,7 +314,7 @@ TEST_F(RunErrors, APageFileInUse) {
   const std::string pages = file("pages");
   Background first({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage", pages},
                    file("output"));
-  ASSERT_TRUE(wait_until([&] { return first.output().find("poet: step ") != std::string::npos; }, 60));
+  ASSERT_TRUE(wait_until([&] { return first.output().find("poet: step ") != std::string::npos; }));
   EXPECT_EQ(run_diagnostic(paging_plan() + " --storage " + pages), pages + ": is in use by another run");
   // The first goes on: it ends as it is told to, with its file.
   first.send(SIGINT);
@@ -414,7 +414,7 @@ TEST_F(RunErrors, AKilledRunLeavesTheCheckpointAndNoPages) {
   Background run({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage",
                   file("storage"), "--checkpoint", file("c"), "--checkpoint-every", "3"},
                  file("output"));
-  ASSERT_TRUE(wait_until([&] { return fs::exists(file("c")); }, 60));
+  ASSERT_TRUE(wait_until([&] { return fs::exists(file("c")); }));
   run.send(SIGKILL);
   EXPECT_EQ(run.wait(), 128 + SIGKILL);
   EXPECT_THAT(names_in(file("storage")), IsEmpty());
@@ -443,7 +443,7 @@ TEST_F(RunErrors, WhatAKilledRunLeftOfItsPagesIsTakenOver) {
   {
     Background run({program().string(), "run", paging_plan(), "--steps", "1000000", "--storage", pages},
                    file("output"));
-    ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }, 60));
+    ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }));
     run.send(SIGKILL);
     run.wait();
   }
@@ -468,8 +468,7 @@ class RunErrorsWhileSolving : public RunErrors {
         [&] {
           children = children_of(run_.id());
           return !children.empty() && !run_.output().empty();
-        },
-        60));
+        }));
     return children.empty() ? 0 : children.front();
   }
 
@@ -490,15 +489,14 @@ TEST_F(RunErrorsWhileSolving, ARequestToStopEndsBoth) {
   ASSERT_NE(child, 0);
   run_.send(SIGTERM);
   EXPECT_EQ(run_.wait(), 128 + SIGTERM);
-  EXPECT_TRUE(wait_until([child] { return is_gone(child); }, 10));
+  EXPECT_TRUE(wait_until([child] { return is_gone(child); }));
 }
 
 TEST_F(RunErrorsWhileSolving, CtrlCSaysThatTrainingFollows) {
   ASSERT_NE(solver(), 0);
   run_.send(SIGINT);
   EXPECT_TRUE(wait_until(
-      [this] { return run_.output().find("training by the best plan found so far") != std::string::npos; },
-      60))
+      [this] { return run_.output().find("training by the best plan found so far") != std::string::npos; }))
       << run_.output();
   EXPECT_THAT(run_.wait(), AnyOf(0, 1)) << "a plan had been found, or none yet";
 }
@@ -507,9 +505,9 @@ TEST_F(RunErrors, TheSecondCtrlCQuitsAtOnce) {
   Background run({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72", "--batch-size",
                   "64", "--ram-budget", "1GB", "--steps", "1000", "--checkpoint", file("c")},
                  file("output"));
-  ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }, 60));
+  ASSERT_TRUE(wait_until([&] { return run.output().find("poet: step ") != std::string::npos; }));
   run.send(SIGINT);
-  ASSERT_TRUE(wait_until([&] { return run.output().find("Ctrl-C again quits") != std::string::npos; }, 60));
+  ASSERT_TRUE(wait_until([&] { return run.output().find("Ctrl-C again quits") != std::string::npos; }));
   run.send(SIGINT);
   EXPECT_EQ(run.wait(), 128 + SIGINT);
   EXPECT_THAT(names(), ElementsAre("output"));

@@ -63,7 +63,7 @@ class RunResumeErrors : public ::testing::Test {
     Background run({program().string(), "run", plan_, "--kernels", "reference", "--steps", "1000000",
                     "--storage", pages()},
                    file("output"));
-    ASSERT_TRUE(wait_until([&] { return step_of_running() >= 2; }, 60)) << run.output();
+    ASSERT_TRUE(wait_until([&] { return step_of_running() >= 2; })) << run.output();
     run.send(SIGKILL);
     ASSERT_EQ(run.wait(), 128 + SIGKILL);
     fs::remove(file("output"));

@@ -30,7 +30,7 @@ namespace {
 using Fence = test::FencedBuffer::Fence;
 
 constexpr std::int64_t kMostBytes = 1 << 22;  // more is not run
-constexpr int kSeconds = 120;                 // a child that takes longer hangs
+constexpr int kSeconds = 600;                 // a child that takes longer hangs
 
 /// What a child tells its parent, even where it dies.
 struct Shared {

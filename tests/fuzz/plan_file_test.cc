@@ -144,7 +144,7 @@ TEST(PlanFileFuzz, FilesOfSeveralPlansAreRefusedOrJudged) {
     expect_plans_decided([&] { return plans_from_binary(bytes, "f.plan"); }, cut);
   }
   EXPECT_EQ(cut.judged, 0);
-  for (int seed = 0; seed < test::effort(600); ++seed) {
+  for (int seed = 0; seed < test::effort(600, 5); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     Octets bytes = whole;
@@ -159,10 +159,10 @@ TEST(PlanFileFuzz, FilesOfSeveralPlansAreRefusedOrJudged) {
     expect_plans_decided([&] { return plans_from_json(parse_json(changed, "f.json"), "f.json"); }, json);
     if (HasFailure()) return;
   }
-  EXPECT_GT(as_damaged.refused, test::enough(250));
-  EXPECT_GT(mended.refused, test::enough(50));
-  EXPECT_GT(mended.judged, test::enough(15));
-  EXPECT_GT(json.refused, test::enough(50));
+  EXPECT_GT(as_damaged.refused, test::enough(250, 5));
+  EXPECT_GT(mended.refused, test::enough(50, 5));
+  EXPECT_GT(mended.judged, test::enough(15, 5));
+  EXPECT_GT(json.refused, test::enough(50, 5));
   EXPECT_GT(json.judged, 50);
 }
 
@@ -181,7 +181,7 @@ TEST(PlanFileFuzz, DamagedBytesAreRefusedOrJudged) {
   Outcomes as_damaged;
   Outcomes mended;
   Octets other;
-  for (int seed = 0; seed < test::effort(250); ++seed) {
+  for (int seed = 0; seed < test::effort(250, 5); ++seed) {
     Rng rng(seed);
     PlanFile file = test::random_file(rng, 6);
     file.limits = test::ram(1 << 20);
@@ -201,16 +201,16 @@ TEST(PlanFileFuzz, DamagedBytesAreRefusedOrJudged) {
     other = whole;
     if (HasFailure()) return;
   }
-  EXPECT_GT(as_damaged.refused, test::enough(20'000));  // every outcome occurs
-  EXPECT_GT(mended.refused, test::enough(10'000));
-  EXPECT_GT(mended.judged, test::enough(1'000));
-  EXPECT_GT(mended.valid, test::enough(100));
+  EXPECT_GT(as_damaged.refused, test::enough(20'000, 5));  // every outcome occurs
+  EXPECT_GT(mended.refused, test::enough(10'000, 5));
+  EXPECT_GT(mended.judged, test::enough(1'000, 5));
+  EXPECT_GT(mended.valid, test::enough(100, 5));
 }
 
 // A file whose schedule is noise: events of all sorts in any order.
 TEST(PlanFileFuzz, AnyEventsAreRefusedOrJudged) {
   Outcomes outcomes;
-  for (int seed = 0; seed < test::effort(200); ++seed) {
+  for (int seed = 0; seed < test::effort(200, 5); ++seed) {
     Rng rng(seed);
     const Octets whole = to_binary(test::random_file(rng, 40));
     for (int round = 0; round < 20; ++round) {
@@ -225,14 +225,14 @@ TEST(PlanFileFuzz, AnyEventsAreRefusedOrJudged) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(outcomes.refused, test::enough(1'000));
+  EXPECT_GT(outcomes.refused, test::enough(1'000, 5));
 }
 
 TEST(PlanFileFuzz, DamagedJsonIsRefusedOrJudged) {
   Outcomes outcomes;
   const char* const tokens[] = {"-1",   "99",    "1e9",        "[]", "{}",
                                 "null", "\"x\"", "4294967296", ",",  "\"wait\""};
-  for (int seed = 0; seed < test::effort(3000); ++seed) {
+  for (int seed = 0; seed < test::effort(3000, 5); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     PlanFile file = test::random_file(rng, 5);
@@ -251,9 +251,9 @@ TEST(PlanFileFuzz, DamagedJsonIsRefusedOrJudged) {
     expect_refused_or_judged([&] { return plan_from_json(parse_json(text, "p.json"), "p.json"); }, outcomes);
     if (HasFailure()) return;
   }
-  EXPECT_GT(outcomes.refused, test::enough(500));
-  EXPECT_GT(outcomes.judged, test::enough(500));
-  EXPECT_GT(outcomes.valid, test::enough(200));
+  EXPECT_GT(outcomes.refused, test::enough(500, 5));
+  EXPECT_GT(outcomes.judged, test::enough(500, 5));
+  EXPECT_GT(outcomes.valid, test::enough(200, 5));
 }
 
 }  // namespace

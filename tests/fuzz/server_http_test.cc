@@ -25,7 +25,6 @@ using test::chance;
 using test::pick;
 using test::Rng;
 
-constexpr int kRequests = 100'000;
 constexpr std::int64_t kMostGrowth = 20 << 20;
 
 const std::set<int> kStatuses = {200, 201, 202, 206, 304, 400, 401, 403, 404, 405, 409,
@@ -39,8 +38,7 @@ std::int64_t resident_bytes() {
 }
 
 int requests() {
-  return static_cast<int>(
-      test::from_environment("POET_FUZZ_REQUESTS", test::kSanitized ? kRequests / 10 : kRequests));
+  return static_cast<int>(test::from_environment("POET_FUZZ_REQUESTS", test::effort(100'000, 10)));
 }
 
 /// As the event loop passes it on: whole, its length as stated. Nothing: it is refused or never whole.

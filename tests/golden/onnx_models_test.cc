@@ -2,15 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "poet/autodiff/differentiate.h"
 #include "poet/compile.h"
 #include "poet/cost/device.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
 #include "poet/verify/replay.h"
-#include "tests/support/effort.h"
 #include "tests/support/paths.h"
 
 namespace poet {
@@ -31,11 +28,8 @@ class OnnxModels : public ::testing::TestWithParam<KnownModel> {
   std::filesystem::path file_;
 };
 
-TEST_P(OnnxModels, HasItsPublishedSizeAndImportsInSeconds) {
-  const auto start = std::chrono::steady_clock::now();
+TEST_P(OnnxModels, HasItsPublishedSize) {
   const ImportedModel model = import_onnx(file_);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), test::at_leisure(2));
   EXPECT_EQ(parameter_count(model.forward), GetParam().parameters);
   EXPECT_NEAR(static_cast<double>(forward_macs(model.forward)), static_cast<double>(GetParam().macs),
               0.001 * static_cast<double>(GetParam().macs));

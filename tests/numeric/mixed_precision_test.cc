@@ -102,10 +102,7 @@ int expect_rounded_results(const Graph& graph, std::uint64_t seed, const test::M
   return rounded;
 }
 
-/// Sanitizers look for other mistakes than many seeds do.
-int tried(const test::KernelGraphFamily& family) {
-  return test::kSanitized ? (family.seeds + 3) / 4 : family.seeds;
-}
+int tried(const test::KernelGraphFamily& family) { return test::cases((family.seeds + 7) / 8, family.seeds); }
 
 class MixedPrecision : public testing::TestWithParam<test::KernelGraphFamily> {};
 

@@ -11,6 +11,7 @@
 
 #include "poet/optimize/relaxation/gap_flow.h"
 #include "poet/optimize/solvers/solver.h"
+#include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"
 #include "tests/support/linear_search.h"
 
@@ -73,7 +74,8 @@ double by_all_subsets(const PackingCase& c) {
 
 TEST(GapFlow, SavesWhatTheLinearProgramSays) {
   int binding = 0;
-  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+  for (int n = 1; n <= test::effort(2'000, 2); ++n) {
+    const auto seed = static_cast<std::uint64_t>(n);
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const PackingCase c = random_packing(seed, false);
     const GapPacking packing = *pack_intervals(c.capacity, c.intervals);
@@ -93,7 +95,7 @@ TEST(GapFlow, SavesWhatTheLinearProgramSays) {
     for (const PackedInterval& i : c.intervals) all += i.joules;
     binding += saved < all - 1e-6;
   }
-  EXPECT_GT(binding, 1'000);
+  EXPECT_GT(binding, test::enough(1'000, 2));
 }
 
 // Of equal sizes: the matrix is totally unimodular.
@@ -108,7 +110,8 @@ TEST(GapFlow, PacksEqualSizesAsWellAsAnySubset) {
 // Targets far above the optimum make steps so long that the multipliers go anywhere.
 TEST(GapRelaxation, NeverClaimsMoreThanTheLeastEnergy) {
   int compared = 0, raised = 0, closed = 0;
-  for (std::uint64_t seed = 1; seed <= 4'000; ++seed) {
+  for (int n = 1; n <= test::effort(4'000, 2); ++n) {
+    const auto seed = static_cast<std::uint64_t>(n);
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const LinearCase c = test::linear_case(seed, 3, 7);
     test::LinearSearchOptions options;
@@ -136,9 +139,9 @@ TEST(GapRelaxation, NeverClaimsMoreThanTheLeastEnergy) {
     raised += bound > problem.baseline_joules + 1e-9;
     closed += overhead > 1e-9 && bound > least - 1e-6;
   }
-  EXPECT_GT(compared, 2'000);
-  EXPECT_GT(raised, 500);
-  EXPECT_GT(closed, 100);
+  EXPECT_GT(compared, test::enough(2'000, 2));
+  EXPECT_GT(raised, test::enough(500, 2));
+  EXPECT_GT(closed, test::enough(100, 2));
   RecordProperty("compared", compared);
   RecordProperty("raised", raised);
   RecordProperty("closed", closed);

@@ -1,7 +1,7 @@
 // Persistent values at home on storage against every plan there is: what compile() claims of a given choice
 // of them, and of all choices.
 //
-// POET_LINEAR_CASES: how many (400; 150 with every choice). POET_LINEAR_FIRST: the first seed (1).
+// POET_LINEAR_CASES: how many. POET_LINEAR_FIRST: the first seed (1).
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,8 @@ TEST(PagedSearch, LoadsAgainWhereThereIsNoRoom) {
 
 TEST(PagedSearch, ShortcutsLoseNoPlan) {
   int compared = 0, answered = 0;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (int n = 1; n <= test::effort(400, 5); ++n) {
+    const auto seed = static_cast<std::uint64_t>(n);
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const PagedCase c = test::paged_case(seed, 3, 5);
     const Instance instance = with_paged(c.problem.instance, c.paged);
@@ -116,8 +117,8 @@ TEST(PagedSearch, ShortcutsLoseNoPlan) {
     expect_same_figures(instance, *quick.best, c.problem.limits);
     expect_same_figures(instance, *slow.best, c.problem.limits);
   }
-  EXPECT_GT(compared, 300);
-  EXPECT_GT(answered, 150);
+  EXPECT_GT(compared, test::enough(300, 5));
+  EXPECT_GT(answered, test::enough(150, 5));
   fmt::print("{} compared, {} answered\n", compared, answered);
 }
 
@@ -213,7 +214,7 @@ void print(const PagedTally& tally, long cases) {
 }
 
 TEST(PagedPlans, NoClaimOfAChoiceIsFalse) {
-  const long cases = test::from_environment("POET_LINEAR_CASES", 400);
+  const long cases = test::from_environment("POET_LINEAR_CASES", test::cases(60, 400));
   const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   PagedTally tally;
   for (long i = 0; i < cases; ++i) {
@@ -235,7 +236,7 @@ TEST(PagedPlans, NoClaimOfAChoiceIsFalse) {
 
 // All resident, some, all paged: the answer is about every choice.
 TEST(PagedPlans, NoClaimOfAllChoicesIsFalse) {
-  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long cases = test::from_environment("POET_LINEAR_CASES", test::cases(20, 150));
   const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   PagedTally tally;
   for (long i = 0; i < cases; ++i) {

@@ -110,7 +110,7 @@ class EverySemantics : public testing::TestWithParam<Semantics> {};
 
 // Each case has a seed of its own, so that a long run by hand can go on from where another one stopped.
 TEST_P(EverySemantics, TightIsExhaustive) {
-  const long cases = test::from_environment("POET_SOLVE_CASES", 120);
+  const long cases = test::from_environment("POET_SOLVE_CASES", test::cases(24, 120));
   const long first = test::from_environment("POET_SOLVE_FIRST", 2022);
   long answered = 0;
   for (long i = 0; i < cases; ++i) {
@@ -129,11 +129,11 @@ TEST_P(EverySemantics, TightIsExhaustive) {
 
 TEST_P(EverySemantics, WithoutPagingOrWithoutRecomputation) {
   Rng rng(7);
-  constexpr int kEnough = 8;
+  const int enough = test::effort(8, 4);
   constexpr int kMostCases = 400;  // many have no schedule, most of those without recomputation
   int without_paging = 0;          // cases with a schedule
   int without_recomputation = 0;
-  for (int i = 0; i < kMostCases && std::min(without_paging, without_recomputation) < kEnough; ++i) {
+  for (int i = 0; i < kMostCases && std::min(without_paging, without_recomputation) < enough; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const SolveCase c = random_case(rng, GetParam(), false);
     SolveOptions options = exact();
@@ -144,8 +144,8 @@ TEST_P(EverySemantics, WithoutPagingOrWithoutRecomputation) {
     expect_same(answer, oracle(c, options, answer));
     if (HasFailure()) return;
   }
-  EXPECT_GE(without_paging, kEnough);
-  EXPECT_GE(without_recomputation, kEnough);
+  EXPECT_GE(without_paging, enough);
+  EXPECT_GE(without_recomputation, enough);
 }
 
 struct Switch {
@@ -163,7 +163,7 @@ constexpr Switch kSwitches[] = {{"provenance", &Tightenings::provenance},
 TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
   Rng rng(11);
   int answered = 0;
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < test::effort(16, 4); ++i) {
     const SolveCase c = random_case(rng, GetParam(), false);
     const auto best = oracle(c, exact());
     answered += best.has_value();
@@ -175,7 +175,7 @@ TEST_P(EverySemantics, TighteningsKeepTheOptimum) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GE(answered, 9);
+  EXPECT_GT(answered, test::enough(8, 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, EverySemantics,
@@ -224,7 +224,7 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
   Rng rng(5);
   int answered = 0;
   int answered_with_paging = 0;
-  for (int i = 0; i < 80; ++i) {
+  for (int i = 0; i < test::effort(80, 4); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     SolveCase c = random_case(rng, Semantics::published, true);
     c.limits.max_bytes_written.reset();
@@ -249,8 +249,8 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GE(answered, 25);
-  EXPECT_GE(answered_with_paging, 33);
+  EXPECT_GT(answered, test::enough(24, 4));
+  EXPECT_GT(answered_with_paging, test::enough(32, 4));
 }
 
 // Where waiting costs energy or the deadline counts transfers, the channel is modelled approximately: the
@@ -259,7 +259,7 @@ TEST(PublishedFormulation, IsNeverBetterAndExactWithoutPaging) {
 TEST(DeviceTimeline, AnswersAreValidAndNotBelowTheirOwnBound) {
   Rng rng(13);
   int answered = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < test::effort(60, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 4, 9);
@@ -281,7 +281,7 @@ TEST(DeviceTimeline, AnswersAreValidAndNotBelowTheirOwnBound) {
     EXPECT_TRUE(report.valid) << report.violation;
     EXPECT_LE(outcome.certificate.bounds.of_staged().value(), report.energy.value() * (1 + 1e-9));
   }
-  EXPECT_GE(answered, 50);
+  EXPECT_GT(answered, test::enough(49, 5));
 }
 
 }  // namespace

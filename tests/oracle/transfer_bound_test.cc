@@ -1,7 +1,7 @@
 // The bound on the bytes of parameters that travel, by hand and against the plans that move the fewest, over
 // every choice of what is resident.
 //
-// POET_LINEAR_CASES: how many (150). POET_LINEAR_FIRST: the first seed (1).
+// POET_LINEAR_CASES: how many. POET_LINEAR_FIRST: the first seed (1).
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -149,7 +149,7 @@ Least fewest_bytes(const PagedCase& c, double read, double written) {
 
 // Over every choice; its plan may take longer than one of more energy.
 TEST(StepBound, IsNeverAboveThePlanOfLeastEnergy) {
-  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long cases = test::from_environment("POET_LINEAR_CASES", test::cases(30, 150));
   const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   int compared = 0;
   int others = 0;
@@ -196,7 +196,7 @@ TEST(StepBound, IsNeverAboveThePlanOfLeastEnergy) {
 }
 
 TEST(TransferBound, IsNeverAboveWhatAPlanMoves) {
-  const long cases = test::from_environment("POET_LINEAR_CASES", 150);
+  const long cases = test::from_environment("POET_LINEAR_CASES", test::cases(30, 150));
   const long first = test::from_environment("POET_LINEAR_FIRST", 1);
   int compared = 0;
   int above_zero = 0;

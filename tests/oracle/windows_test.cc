@@ -22,6 +22,7 @@
 #include "poet/optimize/relaxation/window_search.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/ladder.h"
 #include "tests/support/random_instance.h"
@@ -416,7 +417,7 @@ TEST_P(WindowRelaxation, IsBelowTheOptimumAndRisesWithBreakpoints) {
   int answered = 0;
   int reached = 0;   // with all breakpoints: the optimum itself
   int informed = 0;  // more than the baseline
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < test::effort(60, 6); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const WindowCase c = random_case(rng, GetParam());
     const Problem problem = make_problem({c.instance, c.limits, c.semantics}, {});
@@ -451,9 +452,9 @@ TEST_P(WindowRelaxation, IsBelowTheOptimumAndRisesWithBreakpoints) {
     reached += best && *fewer > *best - 1e-6 * (1 + overhead);
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 20);
-  EXPECT_GT(informed, 15);
-  EXPECT_GT(reached, 10);
+  EXPECT_GT(answered, test::enough(20, 6));
+  EXPECT_GT(informed, test::enough(15, 6));
+  EXPECT_GT(reached, test::enough(10, 6));
 }
 
 // The continuous bound too, and everything that is found on the way.
@@ -461,7 +462,7 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
   Rng rng(42);
   int answered = 0;
   int proven = 0;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < test::effort(40, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const WindowCase c = random_case(rng, GetParam());
     SolveOptions options;
@@ -486,8 +487,8 @@ TEST_P(WindowRelaxation, SearchIsBetweenItsBoundAndItsSchedules) {
     proven += search.has_incumbent() && search.proven();
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, 15);
-  EXPECT_GT(proven, 5);
+  EXPECT_GT(answered, test::enough(15, 5));
+  EXPECT_GT(proven, test::enough(5, 5));
 }
 
 struct Found {
@@ -565,7 +566,7 @@ void expect_point(Rng& rng, const Problem& problem, const Schedule& schedule, co
 TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
   Rng rng(43);
   Found found;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < test::effort(150, 8); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 24);
@@ -588,9 +589,9 @@ TEST_P(WindowRelaxation, HasAPointForEverySchedule) {
     expect_point(rng, problem, schedule, report, found);
     if (HasFailure()) return;
   }
-  EXPECT_GT(found.decisions, 1000);
-  EXPECT_GT(found.cuts, 20);
-  EXPECT_GT(found.of_ram, 100);
+  EXPECT_GT(found.decisions, test::enough(1000, 8));
+  EXPECT_GT(found.cuts, test::enough(20, 8));
+  EXPECT_GT(found.of_ram, test::enough(100, 8));
 }
 
 // Schedules with hardly a wait in them leave the timeline's rows no slack: those that the search finds
@@ -599,7 +600,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
   Rng rng(44);
   int paged = 0;
   Found counted;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < test::effort(150, 8); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomTrainingGraphOptions graph;
     graph.ops = test::pick(rng, 16, 32);
@@ -632,7 +633,7 @@ TEST(WindowTimeline, HasAPointForSchedulesOnTime) {
     paged += report.bytes_written.value() > 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(paged, 75);
+  EXPECT_GT(paged, test::enough(75, 8));
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, WindowRelaxation,

@@ -17,9 +17,12 @@ constexpr bool kSanitized = false;
 inline bool tries_all() { return std::getenv("POET_TEST_ALL") != nullptr; }
 
 /// How many cases are to be tried: `quick` of `all`.
-inline int cases(int quick, int all) { return tries_all() ? all : quick; }
+inline int cases(int quick, int all) {
+  if (kSanitized) return quick < 16 ? 1 : quick / 8;
+  return tries_all() ? all : quick;
+}
 
-/// How many of `all` (at least 8) are to be tried: of `parts` equal parts, `./test` tries one.
+/// How many of `all` (at least 8) are to be tried: one of `parts` equal parts.
 constexpr int effort(int all, int parts = 1) {
   if (kSanitized) return all / 8 < all / parts ? all / 8 : all / parts;
   return parts == 1 || tries_all() ? all : all / parts;
@@ -28,8 +31,8 @@ constexpr int effort(int all, int parts = 1) {
 /// More than how often something must have come up among them that does more than `all` times among all. Of
 /// a small part of the cases chance decides: half as much is asked of these.
 constexpr int enough(int all, int parts = 1) {
-  const int tried = effort(16 * all, parts);
-  return tried == 16 * all ? all : tried / 32 - 1;
+  const bool whole = !kSanitized && (parts == 1 || tries_all());
+  return whole ? all : effort(16 * all, parts) / 32 - 1;
 }
 
 /// A limit for what takes `seconds` at most where nothing else goes on: on a busy machine, with sanitizers.

@@ -83,15 +83,15 @@ Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, in
   return bits;
 }
 
-PlanFile plan_between(const Instance& instance, double part) {
+Bytes least_known_ram(const Instance& instance) {
+  const CompileResult none = solved(instance, instance.costs.persistent + Bytes(1));
+  ensure(none.outcome.explanation.least_ram.has_value(), "a least budget is known");
+  return *none.outcome.explanation.least_ram;
+}
+
+PlanFile plan_between(const Instance& instance, Bytes least, double part) {
   const Bytes keep_all = replay_keep_all(instance, Semantics::device).peak_ram;
-  Bytes budget = keep_all;
-  if (part < 1) {
-    const CompileResult none = solved(instance, instance.costs.persistent + Bytes(1));
-    ensure(none.outcome.explanation.least_ram.has_value(), "a least budget is known");
-    const Bytes least = *none.outcome.explanation.least_ram;
-    budget = least + Bytes(static_cast<std::int64_t>(part * static_cast<double>((keep_all - least).value())));
-  }
+  Bytes budget = least + Bytes(static_cast<std::int64_t>(part * static_cast<double>((keep_all - least).value())));
   CompileResult result = solved(instance, budget);
   // Addresses may need some bytes more than the least peak.
   while (result.plan.steps.empty()) {
@@ -104,6 +104,10 @@ PlanFile plan_between(const Instance& instance, double part) {
   file.plan = std::move(result.plan);
   file.layout = std::move(result.layout);
   return file;
+}
+
+PlanFile plan_between(const Instance& instance, double part) {
+  return plan_between(instance, least_known_ram(instance), part);
 }
 
 }  // namespace poet::test

@@ -28,8 +28,12 @@ struct Bits {
 /// Trains `steps` steps on seeded weights and data. Pages go to a folder on disk.
 [[nodiscard]] Bits carried_out(const PlanFile& file, const runtime::KernelOptions& kernels, int steps = 3);
 
-/// The plan of `poet solve` for `instance`, whose RAM budget is the least one known plus `part` of what
-/// keeping everything takes above that.
+/// The least RAM budget known for `instance`.
+[[nodiscard]] Bytes least_known_ram(const Instance& instance);
+
+/// The plan of `poet solve` for `instance`, whose RAM budget is `least`, of the function above, plus `part` of
+/// what keeping everything takes above that.
+[[nodiscard]] PlanFile plan_between(const Instance& instance, Bytes least, double part);
 [[nodiscard]] PlanFile plan_between(const Instance& instance, double part);
 
 }  // namespace poet::test
