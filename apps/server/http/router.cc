@@ -103,6 +103,14 @@ void harden(httplib::Response& response) {
     if (!response.has_header(name)) response.set_header(name, text);
 }
 
+/// httplib compresses by Brotli for whoever takes that, at the highest quality: 2 s for the page's largest script, on every visit.
+/// By gzip it takes 0.05 s.
+void take_gzip_at_most(httplib::Request& request) {
+  const bool takes_gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
+  request.headers.erase("Accept-Encoding");
+  if (takes_gzip) request.set_header("Accept-Encoding", "gzip");
+}
+
 /// Instead of how long the connection would stay open.
 void say_close(std::string& response) {
   const std::size_t at = response.find("\r\nKeep-Alive: ");
@@ -148,7 +156,7 @@ class Router::Server final : public httplib::Server {
     stream_topic.reset();
     job_awaited.reset();
     bool closed = false;
-    const bool well = process_request(exchange, false, closed, {});
+    const bool well = process_request(exchange, false, closed, take_gzip_at_most);
     // What HTTP/1.0 has of connections that stay open was never written down.
     const bool is_old =
         std::string_view(request.bytes).substr(0, request.bytes.find("\r\n")).ends_with(" HTTP/1.0");
