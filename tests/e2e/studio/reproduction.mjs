@@ -5,14 +5,14 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { check } from "./axe.mjs";
-import { checkWidth } from "./support.mjs";
+import { checkWidth } from "./page.mjs";
 
 const DATA = process.env.POET_TEST_DATA;
 const METHODS = ["checkpoint-all", "dtr", "capuchin", "pofo", "poet-no-paging", "poet-no-remat", "poet"];
 
 /** A data folder with studies that take seconds, by the names of the real ones. */
-function smallStudies(context) {
-  const data = path.join(context.folder, "data");
+function smallStudies(folder) {
+  const data = folder.path("small");
   const quick = path.join(data, "reproduction", "quick");
   fs.mkdirSync(quick, { recursive: true });
   for (const shared of ["devices", "published", "report"])
@@ -25,7 +25,7 @@ function smallStudies(context) {
       ram: /less_ram/.test(file) ? ["70%", "100%"] : [0.5, 1],
       deadlines: /figure4/.test(file) ? [1.1, 1.3] : [null],
       methods: /less_ram/.test(file) ? ["poet"] : METHODS,
-      time_limit: "2s",
+      gap: "50%", // so that searches end soon
     };
     if (/published/.test(file)) study.semantics = "published";
     else
@@ -39,21 +39,21 @@ function smallStudies(context) {
   return data;
 }
 
-async function reproduced(context, options) {
-  const run = spawnSync(context.poet, ["reproduce", "--quick", "--quiet", "-o", "out"], {
-    encoding: "utf8",
-    cwd: context.folder,
-    env: { ...process.env, POET_DATA_DIR: smallStudies(context) },
+function reproduced(context, options) {
+  context.common.once("out", (common) => {
+    const run = spawnSync(common.poet, ["reproduce", "--quick", "--quiet", "-o", "out"], {
+      encoding: "utf8",
+      cwd: common.folder,
+      env: { ...process.env, POET_DATA_DIR: smallStudies(common) },
+    });
+    assert.equal(run.status, 0, run.stderr);
   });
-  assert.equal(run.status, 0, run.stderr);
-  const page = await context.open("", options, `file://${path.join(context.folder, "out", "report.html")}`);
-  await page.waitForSelector("body[data-ready]");
-  return page;
+  return context.openFile("out/report.html", "", options);
 }
 
 /** It begins with what holds; each figure is charts that are zoomed, with its data beside it. */
 export async function aReproductionBeginsWithItsVerdict(context) {
-  const page = await reproduced(context, {});
+  const page = await reproduced(context);
   const said = await page.locator(".verdict").textContent();
   const [all, hold, partly, fail] = said.match(/\d+/g).map(Number);
   assert.equal(hold + partly + fail, all);
@@ -63,10 +63,7 @@ export async function aReproductionBeginsWithItsVerdict(context) {
   const figures = await page.locator("[data-figure]").count();
   assert.ok(figures >= 9, `${figures} figures`);
   for (const name of await page.locator(".figure a[href$='.csv']").allTextContents()) {
-    const lines = fs
-      .readFileSync(path.join(context.folder, "out", name), "utf8")
-      .trim()
-      .split("\n");
+    const lines = fs.readFileSync(context.common.path(`out/${name}`), "utf8").trim().split("\n");
     const points = await page.evaluate(
       (figure) => {
         const at = [...document.querySelectorAll("[data-figure]")].findIndex(

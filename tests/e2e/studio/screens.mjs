@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { plan } from "./support.mjs";
+import { plan } from "./page.mjs";
+import { exhaustive } from "./support.mjs";
 
 const SCREENS = fileURLToPath(new URL("./screens", import.meta.url));
 const MOST = 0.04; // mean difference of a channel, of its range
@@ -54,16 +55,16 @@ async function stillPicture(page) {
 }
 
 async function looksAsBefore(context, name, hash, options) {
-  await context.serve();
   const page = await context.open(hash, options);
   await plan(page);
   await page.waitForSelector(".network[data-ready]");
-  // The curve goes on for a while and differs in time, not in what it is.
+  // The curve was of more points when the pictures were taken.
+  await page.waitForSelector("body[data-curve=done]");
   await page.evaluate(() => (document.getElementById("curve").style.visibility = "hidden"));
   const file = path.join(SCREENS, `${name}.png`);
   const known = fs.existsSync(file) ? fs.readFileSync(file) : undefined;
   const { text, mean } = await difference(page, await stillPicture(page), known);
-  fs.writeFileSync(path.join(context.build, `${name}.now.png`), Buffer.from(text, "base64"));
+  fs.writeFileSync(path.join(context.common.build, `${name}.now.png`), Buffer.from(text, "base64"));
   assert.ok(known, `${file} is missing; ${name}.now.png in the build folder is what to look at`);
   assert.ok(
     mean < MOST,
@@ -73,7 +74,7 @@ async function looksAsBefore(context, name, hash, options) {
 
 const RESNET = "#model=resnet18_cifar&device=a72&ram=56000000";
 
-export const deskLooksAsBefore = (context) => looksAsBefore(context, "desk", RESNET, {});
+export const deskLooksAsBefore = (context) => looksAsBefore(context, "desk", RESNET);
 export const darkLooksAsBefore = (context) => looksAsBefore(context, "dark", RESNET, { colorScheme: "dark" });
 export const phoneLooksAsBefore = (context) =>
   looksAsBefore(context, "phone", RESNET, { viewport: { width: 390, height: 844 } });

@@ -1,13 +1,10 @@
 // Whatever goes wrong, the page says what to do.
 
 import assert from "node:assert/strict";
-import fs from "node:fs";
-import path from "node:path";
-import { SMALL, figure, plan, planAfter } from "./support.mjs";
+import { SMALL, enter, figure, plan, planAfter } from "./page.mjs";
 
 export async function tooLittleRamSaysHowMuchWouldDo(context) {
-  await context.serve();
-  const page = await context.open("#model=linear&device=a72&ram=150000&factor=1&seconds=3");
+  const page = await context.open("#model=linear&device=jetsontx2&ram=150000&factor=1&seconds=1");
   await plan(page, "infeasible|unknown");
   const said = await page.locator("#verdict").textContent();
   assert.match(said, /^No plan (fits|was found in the time)\. /);
@@ -22,54 +19,39 @@ export async function aServerThatIsGoneIsWaitedFor(context) {
   await context.serve();
   const page = await context.open(SMALL);
   await plan(page);
-  await context.stop("SIGKILL");
+  await context.server.kill();
   context.expected.push(
     /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Failed to fetch/,
   );
   await page.evaluate(() => delete document.body.dataset.plan);
-  await page.fill("input[name=ram]", "240 KB");
-  await page.press("input[name=ram]", "Enter");
+  await enter(page, "ram", "240 KB");
   await page.waitForFunction(() =>
     /cannot be reached; trying again/.test(document.getElementById("plan-status").textContent),
   );
-  await context.serve();
+  await context.server.start();
   await plan(page);
   assert.match(await page.locator("#plans h1").textContent(), /240 KB/);
 }
 
 export async function aFullQueueIsWaitedFor(context) {
-  await context.serve("--workers", "2", "--queue-limit", "1");
+  await context.serve("--workers", "1", "--queue-limit", "1");
   context.expected.push(/429|503/);
-  // What takes both workers, and what takes the queue.
-  const jobs = [];
-  for (const budget of [500, 510, 520]) {
-    const order = {
-      model: "bert",
-      device: "a72",
-      ram_budget: `${budget}MB`,
-      runtime_budget: 1.05,
-      time_limit: 60,
-    };
+  const jobs = `${context.server.url}/api/v1/jobs`;
+  const state = async (id) => (await (await fetch(`${jobs}/${id}`)).json()).state;
+  const submit = async (budget) => {
+    const body = { model: "bert", device: "a72", ram_budget: budget, runtime_budget: 1.05, time_limit: 600 };
     const headers = { "Content-Type": "application/json" };
-    const submitted = await fetch(`${context.url}/api/v1/jobs`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(order),
-    });
-    jobs.push(await submitted.json());
-    const state = async () =>
-      (await (await fetch(`${context.url}/api/v1/jobs/${jobs.at(-1).id}`)).json()).state;
-    const end = Date.now() + 30_000;
-    while (jobs.length < 3 && (await state()) !== "running") {
-      assert.ok(Date.now() < end, `the job is ${await state()}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+    const answer = await fetch(jobs, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await answer.json()).id;
+  };
+  const running = await submit("500MB"); // takes the worker
+  while ((await state(running)) === "queued") await new Promise((resolve) => setTimeout(resolve, 50));
+  const queued = await submit("510MB"); // takes the queue
   const page = await context.open(SMALL);
   await page.waitForFunction(() =>
     /jobs? (are|queued).*trying again/.test(document.getElementById("plan-status").textContent),
   );
-  for (const job of jobs.reverse()) await fetch(`${context.url}/api/v1/jobs/${job.id}`, { method: "DELETE" });
+  for (const id of [queued, running]) await fetch(`${jobs}/${id}`, { method: "DELETE" });
   await plan(page);
 }
 
@@ -78,15 +60,13 @@ export async function refusedUploadsSayWhy(context) {
   context.expected.push(/503|400/);
   const page = await context.open(SMALL);
   await plan(page);
-  const large = path.join(context.folder, "large.onnx");
-  fs.writeFileSync(large, Buffer.alloc(5000, 7));
+  const large = context.write("large.onnx", Buffer.alloc(5000, 7));
   await page.setInputFiles("input[name=file]", large);
   await page.waitForSelector("#problem:not([hidden])");
   assert.match(await page.locator("#problem").textContent(), /large\.onnx was not taken.*no room/s);
   assert.match(await page.locator("#problem").textContent(), /Ask whoever runs the server/);
   // One that is no network: taken, and refused when it is read.
-  const wrong = path.join(context.folder, "wrong.onnx");
-  fs.writeFileSync(wrong, "not a network");
+  const wrong = context.write("wrong.onnx", "not a network");
   await page.click("#problem button");
   await page.setInputFiles("input[name=file]", wrong);
   await page.waitForSelector("#problem:not([hidden])");
@@ -94,8 +74,7 @@ export async function refusedUploadsSayWhy(context) {
 }
 
 export async function aTokenIsAskedFor(context) {
-  const tokens = path.join(context.folder, "tokens");
-  fs.writeFileSync(tokens, "ann 0123456789abcdef0123\n");
+  const tokens = context.write("tokens", "ann 0123456789abcdef0123\n");
   await context.serve("--token-file", tokens);
   context.expected.push(/401/);
   const page = await context.open(SMALL);

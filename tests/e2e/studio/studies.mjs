@@ -1,35 +1,8 @@
-// The pages of `poet sweep` and `poet compare`: curves, the table, and the plans behind the points.
+// The page of `poet sweep`: curves, the table, and the plans behind the points.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
-import path from "node:path";
-import { check } from "./axe.mjs";
-import { checkWidth } from "./support.mjs";
-
-const SPEC = {
-  format: 1,
-  networks: ["linear", "vgg16_cifar"],
-  platforms: ["a72"],
-  persistent: "excluded",
-  ram: [0.3, 0.6, 1.0],
-  methods: ["checkpoint-all", "dtr", "poet"],
-  time_limit: "5s",
-};
-
-async function openedPage(context, name, hash = "", options = {}) {
-  const page = await context.open(hash, options, `file://${path.join(context.folder, name)}`);
-  await page.waitForSelector("body[data-ready]");
-  return page;
-}
-
-async function swept(context, hash, options) {
-  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify(SPEC));
-  const out = ["--store", "s.sqlite", "--csv", "s.csv", "-o", "s.html"];
-  const answer = context.json("sweep", "spec.json", "--quiet", ...out);
-  return { page: await openedPage(context, "s.html", hash, options), answer };
-}
-
-const shownPlan = (page) => page.waitForSelector("#plan:not([hidden]) .network[data-ready]");
+import { shownPlan, swept } from "./pages.mjs";
 
 /** Every pair of network and device has a chart, in which a point is clicked: its plan comes up below. */
 export async function aSweepIsDrawnWithItsPlans(context) {
@@ -124,10 +97,10 @@ export async function aSweepIsLookedThrough(context) {
   );
   assert.deepEqual(order.slice(there.length), Array(order.length - there.length).fill(null));
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#table a")]);
-  const file = path.join(context.folder, "taken.csv");
+  const file = context.path("taken.csv");
   await download.saveAs(file);
   assert.equal(download.suggestedFilename(), "spec.csv");
-  assert.equal(fs.readFileSync(file, "utf8"), fs.readFileSync(path.join(context.folder, "s.csv"), "utf8"));
+  assert.equal(fs.readFileSync(file, "utf8"), fs.readFileSync(context.common.path("s.csv"), "utf8"));
 }
 
 /** What is looked at in a plan is in the address, and a link leads there. */
@@ -143,7 +116,7 @@ export async function aPlanOfASweepIsLinkedTo(context) {
   const asked = new URLSearchParams(hash.slice(1));
   assert.equal(asked.get("axis"), "step");
   assert.equal(asked.get("moment"), null);
-  const linked = await openedPage(context, "s.html", hash);
+  const linked = await context.openFile("s.html", hash);
   await shownPlan(linked);
   await linked.waitForSelector("#inspector:not([hidden])");
   assert.ok((await linked.locator("#inspector").textContent()).includes(asked.get("tensor")));
@@ -208,81 +181,3 @@ export async function aSweepIsZoomed(context) {
   await shownPlan(page);
   assert.equal(await page.evaluate(() => document.activeElement.id), "plan-title");
 }
-
-/** However narrow the range of budgets is, marks of the axis differ, and stay so when somebody zooms. */
-export async function marksOfASweepDiffer(context) {
-  const narrow = { ...SPEC, networks: ["linear"], platforms: ["m4"], persistent: "resident", ram: [0.1, 0.5] };
-  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify(narrow));
-  context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite", "-o", "s.html");
-  const page = await openedPage(context, "s.html");
-  const marks = () =>
-    page.evaluate(() => {
-      const { customValues, formatter } = study.charts[0].drawn.getOption().xAxis[0].axisLabel;
-      return customValues.map(formatter);
-    });
-  for (let zooms = 0; zooms < 4; ++zooms) {
-    const texts = await marks();
-    assert.ok(texts.length > 1 && new Set(texts).size === texts.length, texts.join());
-    await page.locator("[data-zoom=in]").first().click();
-  }
-  // By the mouse, too.
-  const before = (await marks()).join();
-  const chart = page.locator("figure.curve .chart").first();
-  await chart.hover({ position: { x: 500, y: 200 } });
-  await page.keyboard.down("Control");
-  for (let i = 0; i < 5; ++i) await page.mouse.wheel(0, 300);
-  await page.keyboard.up("Control");
-  await page.waitForFunction(
-    (texts) => {
-      const { customValues, formatter } = study.charts[0].drawn.getOption().xAxis[0].axisLabel;
-      return customValues.map(formatter).join() !== texts;
-    },
-    before,
-  );
-}
-
-/** Points that were run before plans were kept say so; --plans runs those again. */
-export async function aSweepSaysWhosePlanIsMissing(context) {
-  fs.writeFileSync(path.join(context.folder, "spec.json"), JSON.stringify({ ...SPEC, networks: ["linear"] }));
-  context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite");
-  assert.equal(context.json("sweep", "spec.json", "--quiet", "--store", "s.sqlite", "-o", "s.html").run, 0);
-  const page = await openedPage(context, "s.html", "#point=2");
-  assert.match(await page.locator("#plans").textContent(), /it was not kept: the same command with --plans/);
-  const again = context.json(
-    "sweep",
-    "spec.json",
-    "--quiet",
-    "--store",
-    "s.sqlite",
-    "--plans",
-    "-o",
-    "s.html",
-  );
-  assert.equal(again.run, again.results.filter((row) => row.energy_joules !== null).length);
-  const with_plans = await openedPage(context, "s.html", "#point=2");
-  await shownPlan(with_plans);
-}
-
-const LIMITS = ["--model", "vgg16_cifar", "--platform", "a72", "--ram-budget", "62MB", "--time-limit", "5s"];
-
-async function compared(context, options) {
-  context.run("compare", ...LIMITS, "--quiet", "--methods", "chen-sqrt,dtr,capuchin,poet", "-o", "c.html");
-  const page = await openedPage(context, "c.html", "", options);
-  await page.locator('.results button:text-is("Plan")').last().click();
-  await shownPlan(page);
-  return page;
-}
-
-/** Each method's plan, what is over the budget among them; nobody is kept from any of it. */
-async function noFaultIn(context, options) {
-  const page = await compared(context, options);
-  await check(page);
-  for (const width of [1280, 600, 390]) await checkWidth(page, width);
-  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-  assert.deepEqual(await page.evaluate(() => study.charts.map((one) => one.drawn.getWidth())), [700]);
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
-  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
-}
-
-export const noFaultInAComparison = (context) => noFaultIn(context, {});
-export const noFaultInADarkComparison = (context) => noFaultIn(context, { colorScheme: "dark" });

@@ -1,74 +1,38 @@
-// What the tests share: a server, pages that must not complain, and waiting.
+// What the cases of a concern share, and what each has of its own: servers, pages that must not complain, files.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { Server } from "./server.mjs";
 
-/** A server and its pages, for one test. */
-export class Context {
-  constructor(browser, poet, build) {
-    Object.assign(this, { browser, poet, build, pages: [], complaints: [], expected: [] });
+export const PATIENCE = 600_000; // milliseconds until what is waited for will never come
+
+/** A case that only `./test --all` tries. */
+export const exhaustive = (test) => Object.assign(test, { isExhaustive: true });
+export const triesAll = Boolean(process.env.POET_TEST_ALL);
+export const isLeftOut = (test) => test.isExhaustive && !triesAll;
+
+/** A folder in which the program is run. */
+class Folder {
+  constructor(poet) {
+    this.poet = poet;
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), "poet-studio-"));
   }
 
-  /** Starts the server; on the port of the last one where there was one. */
-  async serve(...options) {
-    const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
-    this.server = spawn(
-      this.poet,
-      ["serve", "--listen", listen, "--data", path.join(this.folder, "data"), ...options],
-      {
-        stdio: ["ignore", "ignore", "pipe"],
-      },
-    );
-    this.url = await new Promise((resolve, reject) => {
-      let said = "";
-      this.server.stderr.on("data", (text) => {
-        said += text;
-        const url = /serving at (\S+)/.exec(said)?.[1];
-        if (url) resolve(url);
-      });
-      this.server.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-    });
+  path(name) {
+    return path.join(this.folder, name);
   }
 
-  async stop(signal = "SIGTERM") {
-    if (!this.server || this.server.exitCode !== null) return;
-    const ended = new Promise((resolve) => this.server.on("exit", resolve));
-    this.server.kill(signal);
-    await ended;
-  }
-
-  /** The server's page at what the hash says, or another one; 1280 pixels wide unless `options` say otherwise. */
-  async open(hash = "", options = {}, address = `${this.url}/`) {
-    const page = await this.browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
-    page.setDefaultTimeout(120_000);
-    page.on("console", (message) => message.type() === "error" && this.complaints.push(message.text()));
-    page.on("pageerror", (error) => this.complaints.push(String(error)));
-    this.pages.push(page);
-    await page.goto(`${address}${hash}`);
-    return page;
-  }
-
-  /** No complaint of a page but what the test expects, as regular expressions. */
-  checkQuiet() {
-    const rest = this.complaints.filter((one) => !this.expected.some((known) => known.test(one)));
-    assert.deepEqual(rest, []);
-  }
-
-  async picture(name) {
-    await this.pages.at(-1)?.screenshot({ path: path.join(this.build, name), fullPage: true });
+  write(name, text) {
+    fs.writeFileSync(this.path(name), text);
+    return this.path(name);
   }
 
   /** What a command of the program prints. */
   run(...command) {
-    const run = spawnSync(this.poet, command, {
-      encoding: "utf8",
-      cwd: this.folder,
-      maxBuffer: 1 << 28,
-    });
+    const run = spawnSync(this.poet, command, { encoding: "utf8", cwd: this.folder, maxBuffer: 1 << 28 });
     assert.ok(run.status <= 1, run.stderr);
     return run.stdout;
   }
@@ -78,74 +42,130 @@ export class Context {
     return JSON.parse(this.run(...command, "--json"));
   }
 
-  async end() {
-    for (const page of this.pages) await page.close().catch(() => {});
-    await this.stop("SIGKILL");
+  remove() {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-export const SMALL = "#model=linear&device=a72&ram=250000&seconds=5";
+/** Of all cases of a concern: the browser, a server, a page that is left and opened again, and what is made once. */
+export class Common extends Folder {
+  constructor(browser, poet, build) {
+    super(poet);
+    Object.assign(this, { browser, build, made: new Map(), complaints: [] });
+  }
 
-/** The plan on the page, once it is one of `states`. */
-export async function plan(page, states = "optimal|feasible") {
-  await page.waitForFunction(
-    (wanted) => new RegExp(`^(${wanted})$`).test(document.body.dataset.plan ?? ""),
-    states,
-  );
-  return page.evaluate(() => document.body.dataset.plan);
+  server() {
+    return (this.started ??= new Server(this.poet, this.path("data"), []).start());
+  }
+
+  /** What `make(this)` returns, which is asked only once. */
+  once(name, make) {
+    if (!this.made.has(name)) this.made.set(name, make(this));
+    return this.made.get(name);
+  }
+
+  /** A page with nothing of others in it, 1280 pixels wide unless `options` say otherwise. */
+  async newPage({ hasWholeCurve, ...options }) {
+    const page = await this.browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
+    page.setDefaultTimeout(PATIENCE);
+    page.on("console", (message) => message.type() === "error" && this.complaints.push(message.text()));
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    await page.addInitScript(askForQuickCurves, Boolean(hasWholeCurve));
+    return page;
+  }
+
+  /** The page that cases use one after another: what it has read already is there sooner. */
+  async usualPage() {
+    this.page ??= await this.newPage({});
+    await this.page.setViewportSize({ width: 1280, height: 1000 });
+    return this.page;
+  }
+
+  /** Forgets what the usual page remembers. */
+  async leaveUsualPage() {
+    await this.page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await this.page.goto("about:blank");
+  }
+
+  async end() {
+    await this.started?.then((server) => server.kill()).catch(() => {}); // one that did not start failed a case
+    this.remove();
+  }
 }
 
-/** Does something that asks for another plan, and waits for that. */
-export async function planAfter(page, action, states) {
-  await page.evaluate(() => delete document.body.dataset.plan);
-  await action();
-  return plan(page, states);
-}
-
-/** The RAM budget that the page's address tells. */
-export const ramOf = (page) => Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("ram"));
-
-/** Does something that moves the budget, and waits until the address tells so. */
-export async function ramAfter(page, action) {
-  const before = ramOf(page);
-  await action();
-  await page.waitForFunction(
-    (ram) => Number(new URLSearchParams(location.hash.slice(1)).get("ram")) !== ram,
-    before,
-  );
-}
-
-/** Makes the page so wide: nothing on it is wider, and nothing complains, once charts have followed in the frames after. */
-export async function checkWidth(page, width) {
-  await page.setViewportSize({ width, height: 900 });
-  await page.waitForFunction((wanted) => window.innerWidth === wanted, width);
-  await page.evaluate(async () => {
-    for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);
+/** Curves of points that take no time, two instead of 72 unless they are to be whole: of the order everything else stays. */
+function askForQuickCurves(areWhole) {
+  const ask = window.fetch;
+  const quick = ({ ram, deadlines, ...rest }) => ({
+    ...rest,
+    ram: areWhole ? ram.map((part) => `${88 + parseFloat(part) / 8.5}%`) : ["100%", "90%"],
+    deadlines: areWhole ? deadlines : [null],
   });
-  const fits = (most) => document.documentElement.scrollWidth <= most;
-  await page.waitForFunction(fits, width, { timeout: 20_000 }).catch(() => {}); // told below
-  const { scrollWidth, error } = await page.evaluate(() => ({
-    scrollWidth: document.documentElement.scrollWidth,
-    error: document.body.dataset.error,
-  }));
-  assert.equal(error, undefined);
-  assert.ok(scrollWidth <= width, `${scrollWidth} pixels at a width of ${width}`);
+  window.fetch = (path, options) => {
+    const order = options?.method === "POST" && typeof options.body === "string" ? JSON.parse(options.body) : {};
+    return ask(path, order.kind === "sweep" ? { ...options, body: JSON.stringify(quick(order)) } : options);
+  };
 }
 
-export const titles = (page) => page.locator("#plans h1").allTextContents();
-export const figure = (page, name) =>
-  page.locator(`#plans dl > div:has(dt:text-is("${name}")) dd`).first().textContent();
+/** One case. */
+export class Context extends Folder {
+  constructor(common) {
+    super(common.poet);
+    Object.assign(this, { common, pages: [], expected: [] });
+    common.complaints.length = 0;
+  }
 
-/** The place in the page of a point (x, y) of the n-th chart of the plan, in its axes. */
-export async function placeInChart(page, title, pick) {
-  const box = page.locator(`#charts section:has(h2:text-is("${title}")) .chart`).first();
-  await box.scrollIntoViewIfNeeded();
-  const at = await box.evaluate((element, source) => {
-    const chart = echarts.getInstanceByDom(element);
-    const [x, y] = new Function("chart", `return (${source})(chart)`)(chart);
-    return chart.convertToPixel("grid", [x, y]);
-  }, pick.toString());
-  const { x, y } = await box.boundingBox();
-  return [x + at[0], y + at[1]];
+  /** Starts a server of this case alone, with options. */
+  async serve(...options) {
+    this.server = await new Server(this.poet, this.path("data"), options).start();
+  }
+
+  /** The page of this case's server, or of the common one, at what the hash says. */
+  async open(hash = "", options = undefined) {
+    const { url } = this.server ?? (await this.common.server());
+    return this.openAddress(`${url}/${hash}`, options);
+  }
+
+  /** A page that was written into the case's folder, or into the common one. */
+  async openFile(name, hash = "", options = undefined) {
+    const file = fs.existsSync(this.path(name)) ? this.path(name) : this.common.path(name);
+    const page = await this.openAddress(`file://${file}${hash}`, options);
+    await page.waitForSelector("body[data-ready]");
+    return page;
+  }
+
+  /** In the usual page, if no options and no second page are asked for. */
+  async openAddress(address, options) {
+    const isUsual = !options && !this.pages.length;
+    const page = isUsual ? await this.common.usualPage() : await this.common.newPage(options ?? {});
+    this.pages.push(page);
+    await page.goto(address);
+    return page;
+  }
+
+  /** No complaint of a page but what the test expects, as regular expressions. */
+  checkQuiet() {
+    assert.deepEqual(
+      this.common.complaints.filter((one) => !this.expected.some((known) => known.test(one))),
+      [],
+    );
+  }
+
+  async picture(name) {
+    await this.pages.at(-1)?.screenshot({ path: path.join(this.common.build, name), fullPage: true });
+  }
+
+  /** Closes its pages; the usual one too, after a failure. */
+  async end(hasFailed) {
+    if (hasFailed) this.common.page = undefined;
+    for (const page of this.pages) {
+      if (page === this.common.page) await this.common.leaveUsualPage();
+      else await page.close().catch(() => {});
+    }
+    await this.server?.kill();
+    this.remove();
+  }
 }
