@@ -1,6 +1,7 @@
 /* Preloaded into a program, fails one call of it: the n-th of a kind, counted from the start of main in each
  * process. POET_FAULT=KIND:N:ERRNO[:always] says which; "always" fails every one from there on. ERRNO 0 is no
- * failure: a read or write transfers half of what it was asked to (one byte of two or more). POET_FAULT_NOTE
+ * failure: a read or write transfers half of what it was asked to (one byte of two or more). "kill" in place of
+ * ERRNO: the process is killed there, in the middle of a transfer. POET_FAULT_NOTE
  * names a file that gets a byte per call that failed, or was to, from which the driver knows whether there
  * was an n-th. KIND:places fails none and writes to that file, a line each, the n of every call that comes
  * from where none came before, of each stack of callers the first, and a hash of that stack, which is the
@@ -12,6 +13,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -27,7 +29,7 @@
 enum { MALLOC, OPEN, READ, WRITE, SYNC, RENAME, FORK, MMAP, THREAD, SPACE, FOLDER, KINDS };
 static const char* const kinds[KINDS] = {"malloc", "open", "read",   "write", "sync",  "rename",
                                          "fork",   "mmap", "thread", "space", "folder"};
-static int wanted = -1, failure, always, places, note = -1;
+static int wanted = -1, failure, kills, always, places, note = -1;
 static long at;
 static atomic_long count;
 
@@ -76,8 +78,9 @@ static void read_request(void) {
         strncmp(kinds[kind], request, strlen(kinds[kind])) == 0) {
       char* rest;
       at = strtol(colon + 1, &rest, 10);
-      failure = *rest == ':' ? (int)strtol(rest + 1, &rest, 10) : EIO;
-      always = *rest == ':';
+      kills = strcmp(rest, ":kill") == 0;
+      failure = kills ? 0 : *rest == ':' ? (int)strtol(rest + 1, &rest, 10) : EIO;
+      always = !kills && *rest == ':';
       places = strcmp(colon + 1, "places") == 0;
       const char* file = getenv("POET_FAULT_NOTE");
       /* A number that programs do not close by habit. */
@@ -107,6 +110,7 @@ static int fails(int kind) {
   }
   if (n != at && !(always && n > at)) return 0;
   if (note >= 0) syscall(SYS_write, note, "x", 1);
+  if (kills && kind != READ && kind != WRITE) kill(getpid(), SIGKILL);
   if (failure != 0) errno = failure;
   return 1;
 }
@@ -190,7 +194,10 @@ static size_t short_of(size_t size) { return size > 1 ? size / 2 : size; }
 #define TRANSFERS(kind, result, name, parameters, whole, half, nothing) \
   result name parameters {                                              \
     if (!fails(kind)) return whole;                                     \
-    return failure == 0 ? half : nothing;                               \
+    if (failure != 0) return nothing;                                   \
+    const result done = half;                                           \
+    if (kills) kill(getpid(), SIGKILL);                                 \
+    return done;                                                        \
   }
 TRANSFERS(READ, ssize_t, read, (int d, void* p, size_t n), syscall(SYS_read, d, p, n),
           syscall(SYS_read, d, p, short_of(n)), -1)
