@@ -464,11 +464,10 @@ class RunErrorsWhileSolving : public RunErrors {
   /// The process that solves.
   pid_t solver() {
     std::vector<pid_t> children;
-    EXPECT_TRUE(wait_until(
-        [&] {
-          children = children_of(run_.id());
-          return !children.empty() && !run_.output().empty();
-        }));
+    EXPECT_TRUE(wait_until([&] {
+      children = children_of(run_.id());
+      return !children.empty() && !run_.output().empty();
+    }));
     return children.empty() ? 0 : children.front();
   }
 
@@ -495,9 +494,9 @@ TEST_F(RunErrorsWhileSolving, ARequestToStopEndsBoth) {
 TEST_F(RunErrorsWhileSolving, CtrlCSaysThatTrainingFollows) {
   ASSERT_NE(solver(), 0);
   run_.send(SIGINT);
-  EXPECT_TRUE(wait_until(
-      [this] { return run_.output().find("training by the best plan found so far") != std::string::npos; }))
-      << run_.output();
+  EXPECT_TRUE(wait_until([this] {
+    return run_.output().find("training by the best plan found so far") != std::string::npos;
+  })) << run_.output();
   EXPECT_THAT(run_.wait(), AnyOf(0, 1)) << "a plan had been found, or none yet";
 }
 

@@ -1,8 +1,9 @@
 // ONNX models with something wrong: one line of diagnostic, or a sound graph that can be differentiated and
 // priced. Never anything else, and never out of proportion to the file.
 //
-// POET_FUZZ_MODELS is how many random models are tried, POET_FUZZ_SEED (1) where they begin: model i of a seed
-// is always the same. An offending model is written into the build folder; POET_FUZZ_FILE=FILE tries one again.
+// POET_FUZZ_MODELS is how many random models are tried, POET_FUZZ_SEED (1) where they begin: model i of a
+// seed is always the same. An offending model is written into the build folder; POET_FUZZ_FILE=FILE tries one
+// again.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

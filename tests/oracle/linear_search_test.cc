@@ -1,8 +1,8 @@
 // The exhaustive search over linear plans against cases worked out by hand, against itself without any
 // shortcut, and against the verifier: both replay the same plans by rules written out twice.
 
-#include "tests/support/effort.h"
 #include "tests/support/linear_search.h"
+#include "tests/support/effort.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

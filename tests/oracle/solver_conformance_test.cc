@@ -33,7 +33,7 @@ struct Contestant {
   std::string name;
   Solver solver = Solver::cbc;
   std::string (*command)() = [] { return std::string(); };  // of Solver::file
-  std::string needs;    // a shell command that succeeds where the program is installed
+  std::string needs;  // a shell command that succeeds where the program is installed
 };
 
 std::string script() { return (test::repository() / "tests/support/mps_milp.py").string(); }
@@ -64,7 +64,8 @@ std::vector<Contestant> candidates() {
       {.name = "highs", .solver = Solver::highs, .needs = has_solver(Solver::highs) ? "true" : "false"},
       {"file_cbc", Solver::file, cbc_command, "command -v cbc"},
       {"file_glpsol", Solver::file, glpsol_command, "command -v glpsol"},
-      {"file_scipy", Solver::file, scipy_command, has_scipy("python3") + " || " + has_scipy("/usr/bin/python3")},
+      {"file_scipy", Solver::file, scipy_command,
+       has_scipy("python3") + " || " + has_scipy("/usr/bin/python3")},
   };
 }
 
@@ -74,8 +75,7 @@ class SolverConformance : public testing::TestWithParam<Contestant> {
     static std::map<std::string, bool> here;
     const auto [found, is_new] = here.try_emplace(GetParam().name);
     if (is_new) found->second = std::system(("{ " + GetParam().needs + "; } >/dev/null 2>&1").c_str()) == 0;
-    if (!found->second)
-      GTEST_SKIP() << GetParam().name << " is not on this machine";
+    if (!found->second) GTEST_SKIP() << GetParam().name << " is not on this machine";
   }
   // The solver proves optimality and infeasibility; a file's word is not taken for it.
   [[nodiscard]] static bool proves() { return GetParam().solver != Solver::file; }

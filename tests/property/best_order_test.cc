@@ -41,7 +41,7 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
   int other = 0;
   int better = 0;
   int partly = 0;  // better, but not as good as computing everything once
-  for (int i = 0; i < test::effort(60); ++i) {
+  for (int i = 0; i < test::effort(60, 2); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 5, 12);
@@ -73,9 +73,9 @@ TEST(BestOrder, IsNeverWorseThanTheGivenOne) {
     better +=
         given.plan.steps.empty() || best.report.energy.value() < given.report.energy.value() * (1 - 1e-9);
   }
-  EXPECT_GT(other, test::enough(3));
-  EXPECT_GT(better, test::enough(1));
-  EXPECT_GT(partly, test::enough(0));
+  EXPECT_GT(other, test::enough(3, 2));
+  EXPECT_GT(better, test::enough(1, 2));
+  EXPECT_GT(partly, test::enough(0, 2));
 }
 
 TEST(BestOrder, OfAGraphThatIsNoTrainingStepNeedsNoRecomputation) {

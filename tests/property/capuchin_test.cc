@@ -44,7 +44,7 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
   int staged_plans = 0;
   int below = 0;  // the bound
   int below_published = 0;
-  for (int seed = 1; seed <= test::effort(900); ++seed) {
+  for (int seed = 1; seed <= test::effort(900, 2); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const Semantics semantics = seed % 3 == 0 ? Semantics::published : Semantics::device;
@@ -89,11 +89,11 @@ TEST(CapuchinProperty, PlansHoldTheBudget) {
     EXPECT_FALSE(staged && cheaper) << result.report.energy.value() << " " << optimal.bound->value();
     if (HasFailure()) return;
   }
-  EXPECT_GT(paging, test::enough(200));
-  EXPECT_GT(recomputing, test::enough(100));
-  EXPECT_GT(stalled, test::enough(100));
-  EXPECT_GT(judged, test::enough(50));
-  EXPECT_GT(staged_plans, test::enough(50));
+  EXPECT_GT(paging, test::enough(200, 2));
+  EXPECT_GT(recomputing, test::enough(100, 2));
+  EXPECT_GT(stalled, test::enough(100, 2));
+  EXPECT_GT(judged, test::enough(50, 2));
+  EXPECT_GT(staged_plans, test::enough(50, 2));
   fmt::print(
       "{} plans, {} page, {} recompute, {} measured; {} beside a bound: {} staged, {} below it, {} "
       "of them published\n",

@@ -100,7 +100,7 @@ void judge(const Instance& instance, Semantics semantics, const Limits& limits, 
 
 TEST(ChainMethods, RandomChains) {
   Count counts[4];
-  for (int i = 0; i < test::effort(24); ++i) {
+  for (int i = 0; i < test::effort(24, 4); ++i) {
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomChainOptions options;
     options.blocks = test::pick(rng, 3, 5);
@@ -118,18 +118,18 @@ TEST(ChainMethods, RandomChains) {
   }
   for (std::size_t m = 0; m < 4; ++m) {
     SCOPED_TRACE(kMethods[m]);
-    EXPECT_GT(counts[m].held, test::enough(15));
-    EXPECT_GT(counts[m].recomputed, test::enough(5));
-    EXPECT_GT(counts[m].proven, test::enough(15));
+    EXPECT_GT(counts[m].held, test::enough(15, 4));
+    EXPECT_GT(counts[m].recomputed, test::enough(5, 4));
+    EXPECT_GT(counts[m].proven, test::enough(15, 4));
     if (m > 1) {
-      EXPECT_GT(counts[m].paged, test::enough(5));
+      EXPECT_GT(counts[m].paged, test::enough(5, 4));
     }
   }
 }
 
 TEST(ChainMethods, LongRandomChains) {
   Count counts[4];
-  for (int i = 0; i < test::effort(16); ++i) {
+  for (int i = 0; i < test::effort(16, 4); ++i) {
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomChainOptions options;
     options.blocks = test::pick(rng, 7, 30);
@@ -145,7 +145,7 @@ TEST(ChainMethods, LongRandomChains) {
       judge(instance, semantics, limits_at(instance, semantics, keep_all, percent), keep_all, false, counts);
     }
   }
-  for (const Count& count : counts) EXPECT_GT(count.held, test::enough(25));
+  for (const Count& count : counts) EXPECT_GT(count.held, test::enough(25, 4));
 }
 
 TEST(ChainMethods, Networks) {

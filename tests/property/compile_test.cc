@@ -35,7 +35,7 @@ void expect_fit(const CompileRequest& request, const CompileResult& result) {
 
 TEST(CompileProperty, AddressesFitTheBudget) {
   int answers = 0;
-  for (int seed = 0; seed < 60; ++seed) {
+  for (int seed = 0; seed < test::effort(60, 5); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed) + 77);
     test::RandomInstanceOptions options;
@@ -56,7 +56,7 @@ TEST(CompileProperty, AddressesFitTheBudget) {
     ++answers;
     expect_fit(request, result);
   }
-  EXPECT_GT(answers, 20);
+  EXPECT_GT(answers, test::enough(20, 5));
 }
 
 CompileRequest with_a_gap() {

@@ -22,12 +22,12 @@
 #include "poet/split/indexed.h"
 #include "poet/split/split.h"
 #include "tests/support/background.h"
+#include "tests/support/effort.h"
 #include "tests/support/program.h"
 
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kNetworks = 6;
 constexpr int kSteps = 4;
 const runtime::KernelOptions kLoops{runtime::KernelLibrary::reference, 1, ""};
 
@@ -130,9 +130,10 @@ bool repeats_rows(const Graph& graph) {
 }
 
 TEST(IndexedTables, TrainToTheBitsOfWholeOnes) {
+  const int networks = test::cases(3, 6);
   int repeated = 0, in_parts = 0;
   const TemporaryFolder folder;
-  for (std::uint64_t seed = 1; seed <= kNetworks; ++seed) {
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(networks); ++seed) {
     const Graph whole = random_network(seed);
     const std::vector<ValueId> tables = indexable_tables(whole);
     ASSERT_FALSE(tables.empty());
@@ -152,8 +153,8 @@ TEST(IndexedTables, TrainToTheBitsOfWholeOnes) {
     same(parts, true, 2, "in parts");
     if (HasFailure()) return;
   }
-  EXPECT_GE(repeated, static_cast<int>(kNetworks) / 2);
-  EXPECT_GE(in_parts, static_cast<int>(kNetworks));
+  EXPECT_GE(repeated, networks / 2);
+  EXPECT_GE(in_parts, networks);
 }
 
 }  // namespace

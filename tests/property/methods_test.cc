@@ -51,11 +51,11 @@ MethodCase random_case(Rng& rng) {
 }
 
 TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
-  constexpr int kCases = test::effort(60);
+  const int cases = test::effort(60, 5);
   std::map<std::string_view, int> held;
   std::map<std::string_view, int> staged_plans;
   std::map<std::string_view, int> ahead;  // of the bound, with what no staged schedule can do
-  for (int seed = 1; seed <= kCases; ++seed) {
+  for (int seed = 1; seed <= cases; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const MethodCase c = random_case(rng);
@@ -90,7 +90,7 @@ TEST(Methods, TheVerifierAcceptsThemAndNoneBeatsTheProvenOptimum) {
   for (const Method& method : methods()) {
     fmt::print("{:18} holds {:3}, staged {:3}, below its bound {}\n", method.name, held[method.name],
                staged_plans[method.name], ahead[method.name]);
-    EXPECT_GT(staged_plans[method.name], test::enough(1)) << method.name;
+    EXPECT_GT(staged_plans[method.name], test::enough(1, 5)) << method.name;
   }
 }
 

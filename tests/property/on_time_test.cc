@@ -75,7 +75,7 @@ TEST(OnTime, TheShareIsKept) {
   int answered = 0;
   int harder = 0;  // than the deadline alone
   int none = 0;
-  for (int i = 0; i < test::effort(150); ++i) {
+  for (int i = 0; i < test::effort(150, 5); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomInstanceOptions options;
@@ -131,9 +131,9 @@ TEST(OnTime, TheShareIsKept) {
     if (HasFailure()) return;
   }
   // 49, 6 and 10 here; solves that end by the clock make them vary a little.
-  EXPECT_GT(answered, test::enough(40));
-  EXPECT_GT(harder, test::enough(2));
-  EXPECT_GT(none, test::enough(4));
+  EXPECT_GT(answered, test::enough(40, 5));
+  EXPECT_GT(harder, test::enough(2, 5));
+  EXPECT_GT(none, test::enough(4, 5));
   fmt::print("{} answers, {} of them by another plan than the deadline's; {} times none\n", answered, harder,
              none);
 }

@@ -8,7 +8,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -16,7 +15,6 @@
 
 #include "poet/graph/dataflow.h"
 #include "poet/plan/schedule/keep_all.h"
-#include "tests/support/effort.h"
 #include "tests/support/random_instance.h"
 
 namespace poet {
@@ -276,22 +274,18 @@ RC_GTEST_PROP(ReplayProperty, DamagedPlansAreAcceptedOnlyIfTheyStillMeanTheSame,
   }
 }
 
-TEST(ReplaySpeed, AThousandOps) {
+TEST(Replay, AThousandOps) {
   Rng rng(7);
   test::RandomInstanceOptions options;
   options.ops = 1000;
   options.multi_output = options.device = true;
   const Instance instance = test::random_instance(rng, options);
   const Schedule schedule = test::random_schedule(rng, instance);
-  const auto start = std::chrono::steady_clock::now();
   const Report report = replay(instance, schedule, Semantics::device, no_limits());
   const Plan plan = linearise(instance, schedule, Semantics::device);
   const Report again = replay(instance, plan, Semantics::device, no_limits());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   EXPECT_TRUE(report.valid) << report.violation;
   EXPECT_TRUE(again.valid) << again.violation;
-  EXPECT_LT(seconds.count(), test::at_leisure(1));  // some 10 ms
-  RecordProperty("milliseconds", static_cast<int>(1000 * seconds.count()));
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 #include "poet/cost/tabulate.h"
 #include "poet/runtime/executor/program.h"
 #include "poet/study/run_method.h"
+#include "tests/support/effort.h"
 #include "tests/support/faithful.h"
 #include "tests/support/random_network.h"
 
 namespace poet::test {
 namespace {
 
-constexpr std::uint64_t kFaithfulNetworks = 12;
 constexpr double kSecondsPerMethod = 0.5;
 
 Instance random_instance(std::uint64_t seed, const runtime::KernelOptions& kernels) {
@@ -44,7 +44,8 @@ TEST(FaithfulProperty, EveryMethodsPlanGivesTheSameBits) {
   const runtime::KernelOptions kernels{runtime::KernelLibrary::reference, 1, ""};
   std::set<std::string> recomputed;
   std::set<std::string> paged;
-  for (std::uint64_t seed = 1; seed <= kFaithfulNetworks; ++seed) {
+  const auto networks = static_cast<std::uint64_t>(test::cases(4, 12));
+  for (std::uint64_t seed = 1; seed <= networks; ++seed) {
     const Instance instance = random_instance(seed, kernels);
     const Report keep_all = replay_keep_all(instance, Semantics::device);
     MethodRequest request{instance, {}, Semantics::device, {}};
@@ -70,8 +71,10 @@ TEST(FaithfulProperty, EveryMethodsPlanGivesTheSameBits) {
     }
   }
   // Else nothing was put to the test.
-  EXPECT_GE(recomputed.size(), 5u);
-  EXPECT_GE(paged.size(), 2u);
+  EXPECT_GE(recomputed.size(), test::kSanitized ? 1u : 5u);
+  if (!test::kSanitized) {
+    EXPECT_GE(paged.size(), 2u);
+  }
 }
 
 }  // namespace

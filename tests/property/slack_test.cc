@@ -70,7 +70,7 @@ TEST(Slack, IsFree) {
   double waiting_after = 0;
   double runtime_before = 0;
   double runtime_after = 0;
-  for (int i = 0; i < test::effort(400); ++i) {
+  for (int i = 0; i < test::effort(400, 5); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     const std::optional<Planned> made = planned(i);
     if (!made) continue;
@@ -105,7 +105,7 @@ TEST(Slack, IsFree) {
     EXPECT_TRUE(arena.valid) << arena.violation;
     if (HasFailure()) return;
   }
-  EXPECT_GT(given, test::enough(20));
+  EXPECT_GT(given, test::enough(20, 5));
   EXPECT_LT(waiting_after, waiting_before);
   EXPECT_LT(runtime_after, runtime_before);
   fmt::print("{} plans page, {} got slack: waiting {:.3f} -> {:.3f} of a step, runtime {:.4f}\n", paging,
@@ -113,7 +113,7 @@ TEST(Slack, IsFree) {
 }
 
 TEST(Slack, WithoutVariationThereIsNone) {
-  for (int i = 0; i < test::effort(60); ++i) {
+  for (int i = 0; i < test::effort(60, 5); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     std::optional<Planned> made = planned(i);
     if (!made) continue;

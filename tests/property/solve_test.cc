@@ -107,7 +107,7 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
   int answered = 0;
   int proven = 0;
   int cheaper = 0;
-  for (int i = 0; i < test::effort(25); ++i) {
+  for (int i = 0; i < test::effort(25, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const SolveCase c = random_case(rng, GetParam(), false);
     const Answer answer = solved(c, exact());
@@ -142,14 +142,14 @@ TEST_P(Solve, MoreRamTimeOrFreedomNeverCostsMore) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::enough(12));  // the cases are not all impossible
+  EXPECT_GT(answered, test::enough(12, 5));  // the cases are not all impossible
   EXPECT_EQ(proven, answered);
-  EXPECT_GT(cheaper, test::enough(12));  // nor is what is added always useless
+  EXPECT_GT(cheaper, test::enough(12, 5));  // nor is what is added always useless
 }
 
 TEST_P(Solve, SameCallSameSchedule) {
   Rng rng(33);
-  for (int i = 0; i < test::effort(15); ++i) {
+  for (int i = 0; i < test::effort(15, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const SolveCase c = random_case(rng, GetParam(), false);
     const Outcome once = solve({c.instance, c.limits, c.semantics}, exact());
@@ -171,7 +171,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
   SolveOptions patient = exact();
   patient.time_limit_seconds = 600;
   int named = 0;
-  const int enough_named = test::effort(8);
+  const int enough_named = test::effort(8, 5);
   for (int i = 0; i < 100 && named < enough_named; ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     SolveCase c = random_case(rng, GetParam(), false);
@@ -206,7 +206,7 @@ TEST_P(Solve, NamedLimitsHaveASchedule) {
 TEST(SolveDevice, PlannedTransfersNeverCostMore) {
   Rng rng(36);
   int cheaper = 0;
-  for (int i = 0; i < test::effort(120); ++i) {
+  for (int i = 0; i < test::effort(120, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const SolveCase c = random_case(rng, Semantics::device, true, 60);
     SolveOptions options;
@@ -225,7 +225,7 @@ TEST(SolveDevice, PlannedTransfersNeverCostMore) {
     EXPECT_GE(plan.energy.value(), outcome.certificate.bounds.every_plan.value() * (1 - 1e-9));
     cheaper += plan.energy.value() < schedule.energy.value() * (1 - 1e-9);
   }
-  EXPECT_GT(cheaper, test::enough(1));
+  EXPECT_GT(cheaper, test::enough(1, 5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Property, Solve,
@@ -236,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(Property, Solve,
 TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
   Rng rng(35);
   int answered = 0;
-  for (int i = 0; i < test::effort(25); ++i) {
+  for (int i = 0; i < test::effort(25, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     test::RandomInstanceOptions options;
     options.ops = test::pick(rng, 6, 8);
@@ -254,7 +254,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
     EXPECT_LE(ours.energy, theirs.energy + 1e-6);
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::enough(10));
+  EXPECT_GT(answered, test::enough(10, 5));
 }
 
 // Where waiting costs energy the timeline is modelled approximately: answers need not be optimal, but bounds
@@ -262,7 +262,7 @@ TEST(SolvePublishedFormulation, IsValidAndNeverBelowTheTightBound) {
 TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
   Rng rng(36);
   int answered = 0;
-  for (int i = 0; i < test::effort(16); ++i) {
+  for (int i = 0; i < test::effort(16, 5); ++i) {
     SCOPED_TRACE(fmt::format("case {}", i));
     const SolveCase c = random_case(rng, Semantics::device, true);
     SolveOptions quick = exact();
@@ -279,7 +279,7 @@ TEST(SolveDeviceTimeline, BoundsHoldAgainstNarrowerCases) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(answered, test::enough(7));
+  EXPECT_GT(answered, test::enough(7, 5));
 }
 
 }  // namespace

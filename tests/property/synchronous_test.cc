@@ -67,7 +67,7 @@ double energy_of_plan(const SynchronousCase& c, const CompileResult& planned) {
 TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
   int better = 0;
   int only = 0;
-  for (int seed = 1; seed <= test::effort(30); ++seed) {
+  for (int seed = 1; seed <= test::effort(30, 4); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
@@ -93,12 +93,12 @@ TEST(SynchronousPlan, PlansHoldAndAreNeverWorse) {
     only += staged_energy == 1e300 ? 1 : 0;
   }
   fmt::print("better in {} cases, the only ones in {}\n", better, only);
-  EXPECT_GT(better, test::enough(5));
+  EXPECT_GT(better, test::enough(5, 4));
 }
 
 TEST(SynchronousPlan, EnergyIsTheVerifiers) {
   int plans = 0;
-  for (int seed = 100; seed < 100 + test::effort(40); ++seed) {
+  for (int seed = 100; seed < 100 + test::effort(40, 4); ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
     const auto found = search_synchronous({c.instance, c.limits, Semantics::device}, {}, {});
@@ -109,7 +109,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
       EXPECT_NEAR(one.energy.value(), report.energy.value(), 1e-9 * report.energy.value());
     }
   }
-  EXPECT_GT(plans, test::enough(10));
+  EXPECT_GT(plans, test::enough(10, 4));
 }
 
 // Any decisions: what follows from them is a plan within the limits, or nothing; never one that costs more
@@ -117,7 +117,7 @@ TEST(SynchronousPlan, EnergyIsTheVerifiers) {
 TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
   int found = 0;
   int better = 0;
-  for (int seed = 200; seed < 200 + test::effort(60); ++seed) {
+  for (int seed = 200; seed < 200 + test::effort(60, 4); ++seed) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
     const SolveRequest request{c.instance, c.limits, Semantics::device};
@@ -150,15 +150,15 @@ TEST(SynchronousSearch, PlansOfAnyAnswerAreTheVerifiersAndNeverWorse) {
     }
   }
   fmt::print("plans in {} cases, better ones in {}\n", found, better);
-  EXPECT_GT(found, test::enough(20));
-  EXPECT_GT(better, test::enough(20));
+  EXPECT_GT(found, test::enough(20, 4));
+  EXPECT_GT(better, test::enough(20, 4));
 }
 
 // The plans are the original's, as are their figures.
 TEST(WithReserve, LeavesItFreeWhileOpsRun) {
   int plans = 0;
   int reserved = 0;  // computations with all of it
-  for (int seed = 300; seed < 300 + test::effort(100); ++seed) {
+  for (int seed = 300; seed < 300 + test::effort(100, 4); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
@@ -182,15 +182,15 @@ TEST(WithReserve, LeavesItFreeWhileOpsRun) {
       ++plans;
     }
   }
-  EXPECT_GT(plans, test::enough(50));
-  EXPECT_GT(reserved, test::enough(500));
+  EXPECT_GT(plans, test::enough(50, 4));
+  EXPECT_GT(reserved, test::enough(500, 4));
 }
 
 // As if addresses were over by a little, which they seldom are where values are few.
 TEST(RefitWithReserve, HasAddressesThatFit) {
   int found = 0;
   int not_found = 0;
-  for (int seed = 300; seed < 300 + test::effort(150); ++seed) {
+  for (int seed = 300; seed < 300 + test::effort(150, 4); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const SynchronousCase c = scarce(rng);
@@ -212,7 +212,7 @@ TEST(RefitWithReserve, HasAddressesThatFit) {
     }
   }
   fmt::print("{} of {} plans fit with less RAM\n", found, found + not_found);
-  EXPECT_GT(found, test::enough(20));
+  EXPECT_GT(found, test::enough(20, 4));
 }
 
 TEST(SynchronousPlan, NothingWhereEverythingFitsOrNothingMayBePaged) {

@@ -36,7 +36,7 @@ TEST(PlanTransfers, OnlyShifts) {
   int paging = 0;
   int shifted = 0;
   int better = 0;
-  for (int i = 0; i < test::effort(400); ++i) {
+  for (int i = 0; i < test::effort(400, 5); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", i));
     Rng rng(static_cast<std::uint64_t>(i) + 1);
     test::RandomInstanceOptions options;
@@ -87,7 +87,7 @@ TEST(PlanTransfers, OnlyShifts) {
     EXPECT_LE(layout.lower_bound, layout.arena);
     if (HasFailure()) return;
   }
-  EXPECT_GT(shifted, test::enough(20));
+  EXPECT_GT(shifted, test::enough(20, 5));
   EXPECT_GT(better, 0);
   fmt::print("{} plans page, {} shifted, {} cheaper\n", paging, shifted, better);
 }

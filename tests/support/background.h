@@ -25,7 +25,8 @@ inline std::string file_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Waits until `condition()` holds; whether it does. `seconds`: after which nothing else is to be expected, on any machine.
+/// Waits until `condition()` holds; whether it does. `seconds`: after which nothing else is to be expected,
+/// on any machine.
 template <class Condition>
 bool wait_until(const Condition& condition, double seconds = 600) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);

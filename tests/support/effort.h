@@ -1,7 +1,7 @@
 #pragma once
 
-// How much a test that takes long tries: `./test` a sample, `./test --all` everything. Sanitizers slow it down, and look for
-// other mistakes than the many cases do: with them it tries an eighth of the sample.
+// How much a test that takes long tries: `./test` a sample, `./test --all` everything. Sanitizers slow it
+// down, and look for other mistakes than the many cases do: with them it tries an eighth of the sample.
 
 #include <cstdlib>
 

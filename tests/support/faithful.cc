@@ -91,7 +91,8 @@ Bytes least_known_ram(const Instance& instance) {
 
 PlanFile plan_between(const Instance& instance, Bytes least, double part) {
   const Bytes keep_all = replay_keep_all(instance, Semantics::device).peak_ram;
-  Bytes budget = least + Bytes(static_cast<std::int64_t>(part * static_cast<double>((keep_all - least).value())));
+  Bytes budget =
+      least + Bytes(static_cast<std::int64_t>(part * static_cast<double>((keep_all - least).value())));
   CompileResult result = solved(instance, budget);
   // Addresses may need some bytes more than the least peak.
   while (result.plan.steps.empty()) {

@@ -31,8 +31,8 @@ struct Bits {
 /// The least RAM budget known for `instance`.
 [[nodiscard]] Bytes least_known_ram(const Instance& instance);
 
-/// The plan of `poet solve` for `instance`, whose RAM budget is `least`, of the function above, plus `part` of
-/// what keeping everything takes above that.
+/// The plan of `poet solve` for `instance`, whose RAM budget is `least`, of the function above, plus `part`
+/// of what keeping everything takes above that.
 [[nodiscard]] PlanFile plan_between(const Instance& instance, Bytes least, double part);
 [[nodiscard]] PlanFile plan_between(const Instance& instance, double part);
 

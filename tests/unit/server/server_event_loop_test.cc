@@ -339,11 +339,10 @@ TEST(ServerEventLoop, ServesOthersBetweenTheBytesOfOneClient) {
       "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 150000\r\n\r\n" + std::string(150000, 'x');
   const Sender blocker(address), first(address), second(address);
   EXPECT_TRUE(blocker.send(small));
-  EXPECT_TRUE(test::wait_until(
-      [&] {
-        const std::scoped_lock lock(mutex);
-        return sizes.size() == 1;
-      }));
+  EXPECT_TRUE(test::wait_until([&] {
+    const std::scoped_lock lock(mutex);
+    return sizes.size() == 1;
+  }));
   for (const auto& [sender, bytes] : {std::pair(&first, large), std::pair(&second, small)}) {
     EXPECT_TRUE(sender->send(bytes));
     int unread = 1;  // by the system of the server
