@@ -5,7 +5,7 @@ import { SMALL, enter, figure, plan, planAfter, ramAfter, ramOf, titles } from "
 
 export async function curveFillsAndThePlanFollowsTheBudget(context) {
   await context.serve(); // which ends with all the points that are not there yet
-  const page = await context.open("#model=linear&device=jetsontx2&seconds=3", { hasWholeCurve: true });
+  const page = await context.open("#model=linear&device=jetsontx2&seconds=1", { hasWholeCurve: true });
   await plan(page); // at half of what keeping everything takes, once that is known
   const half = await page.inputValue("input[name=ram]");
   assert.match(half, /KB$/);

@@ -35,7 +35,7 @@ export async function anOnnxFileIsDropped(context) {
   context.json("solve", ...limits, "--plan-out", "p.plan");
   context.json("run", "p.plan", "--steps", "1", "--onnx-out", "net.onnx");
   const file = context.path("net.onnx");
-  const page = await context.open("#model=linear&device=jetsontx2&ram=156000&seconds=1");
+  const page = await context.open("#model=linear&device=jetsontx2&ram=250000&seconds=1");
   await plan(page);
   await planAfter(page, () => page.setInputFiles("input[name=file]", file));
   assert.match(await page.locator("#subject").textContent(), /^net\.onnx on jetsontx2/);

@@ -18,7 +18,7 @@ export const SPEC = {
   persistent: "excluded",
   ram: [0.3, 0.6, 1.0],
   methods: ["checkpoint-all", "dtr", "poet"],
-  gap: "50%", // so that searches end soon
+  gap: "90%", // so that searches end soon
 };
 
 /** What `poet sweep` answers, in a folder. */

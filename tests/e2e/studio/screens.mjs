@@ -75,6 +75,8 @@ async function looksAsBefore(context, name, hash, options) {
 const RESNET = "#model=resnet18_cifar&device=a72&ram=56000000";
 
 export const deskLooksAsBefore = (context) => looksAsBefore(context, "desk", RESNET);
-export const darkLooksAsBefore = (context) => looksAsBefore(context, "dark", RESNET, { colorScheme: "dark" });
+export const darkLooksAsBefore = exhaustive((context) =>
+  looksAsBefore(context, "dark", RESNET, { colorScheme: "dark" }),
+);
 export const phoneLooksAsBefore = (context) =>
   looksAsBefore(context, "phone", RESNET, { viewport: { width: 390, height: 844 } });
