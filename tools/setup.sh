@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by tools/run.sh (./poet) and ./test: everything between a fresh clone on Debian 12 and a finished build.
-# Takes `root` (the repository); gives `build_dir`, `program`, program_is_current, set_up and set_up_for. Speaks on stderr
+# Takes `root` (the repository); gives `build_dir`, `program`, `python`, program_is_current, set_up and set_up_for. Speaks on stderr
 # only; details go to setup.log in the build folder.
 : "${root:?the repository}"
 
@@ -39,6 +39,8 @@ test_extras=(
   /usr/lib/python3/dist-packages/mypy:mypy
   /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
   /usr/lib/python3/dist-packages/pip:python3-pip /usr/lib/python3/dist-packages/torch:python3-torch
+  /usr/lib/python3.11/ensurepip:python3-venv # for an environment with a newer PyTorch
+  /usr/lib/python3/dist-packages/yaml:python3-yaml # reads the forms and the workflow, to check them
 )
 
 # What the program is made of; a change below one of these makes the next ./poet build again.
@@ -49,6 +51,9 @@ build_dir=${POET_BUILD_DIR:-build}
 log=$build_dir/setup.log
 program=$build_dir/apps/cli/poet
 stamp=$build_dir/.program-built
+# Runs the repository's scripts: Debian's, whatever python3 comes first on the PATH.
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
 # ccache, used when present, wants a home.
 if [[ -z ${CCACHE_DIR:-} && ! -w ${HOME:-} ]]; then export CCACHE_DIR=$build_dir/ccache; fi
 
@@ -132,6 +137,9 @@ install_packages() {
     as_root=(sudo)
   fi
   say "installing packages: $missing$optional"
+  if [[ $optional == *python3-* && $(command -v python3) != /usr/bin/python3 ]]; then
+    say "python3-... are for /usr/bin/python3, which builds and tests the Python package; $(command -v python3) is left as it is"
+  fi
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=600)
   # Old package lists may still serve, so a failed update is not the end; a failed installation is.
   printf '\n== update\n' >>"$log"

@@ -36,6 +36,8 @@ def python(code, **options):
 def main():
     """As unittest.main(), and 77 where every test was skipped."""
     result = unittest.main(exit=False).result
+    for why in sorted({why for _, why in result.skipped}):
+        print(f"skipped: {why}")
     if not result.wasSuccessful():
         sys.exit(1)
     sys.exit(77 if result.testsRun and len(result.skipped) == result.testsRun else 0)

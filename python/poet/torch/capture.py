@@ -67,7 +67,8 @@ def capture(
     mode = "real" if real else "fake"
     lefts: list[Left] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
-    with _capturing, _unchanged([*inputs, *attributes] if real else ()), _refusals(real):
+    # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
+    with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _refusals(real):
         with torch.enable_grad(), _kernels_whole(), _data_stays(), fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
@@ -173,7 +174,7 @@ def _refusals(real: bool) -> Iterator[None]:
     except (CaptureError, NeedsRealTensors):
         raise
     except Exception as error:
-        if not real and "non-Fake Tensor inputs" in str(error):
+        if not real and any(says in str(error) for says in ("non-Fake Tensor inputs", "allow_non_fake_inputs")):  # PyTorch 1, 2
             raise NeedsRealTensors(str(error)) from error
         where = _line_of_user(error)
         text = str(error).strip().splitlines()

@@ -9,6 +9,8 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import os
+import threading
 import time
 from typing import Any, Callable, Optional, Sequence
 
@@ -120,6 +122,8 @@ def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
             raise CaptureError(str(op.target), "changes an operand, though its schema does not say so")
         del before
         outputs = {i: result[i] if op.is_list else result for i in op.outputs}
+        if not all(isinstance(tensor, torch.Tensor) for tensor in outputs.values()):  # PyTorch 2: mkldnn_rnn_layer, of LSTMs
+            raise CaptureError(str(op.target), "has fewer results where autograd does not record, as in steps; try torch.backends.mkldnn.flags(enabled=False)")
         storages = {storage_address(tensor) for tensor in _tensors((args, kwargs))}
         if any(storage_address(t) in storages and t.numel() for t in outputs.values()):
             raise AliasFound(op)
@@ -164,12 +168,16 @@ def layout_of(tensor: torch.Tensor) -> Layout:
     return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes())
 
 
+os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # PyTorch 2.13 tells stderr of every start of its profiler
+_PROFILING = threading.Lock()  # the process has one profiler; PyTorch 2 crashes where two threads start it
+
+
 def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
     """Returns an action's result and its peak bytes in PyTorch's allocator, as recorded by PyTorch's profiler, allocations inside
     operators included."""
     from torch.autograd import profiler
 
-    with profiler.profile(profile_memory=True, use_kineto=True) as profile:
+    with _PROFILING, profiler.profile(profile_memory=True, use_kineto=True) as profile:
         result = action()
     changes: list[tuple[int, int]] = []
     stack = list(profile.kineto_results.experimental_event_tree())

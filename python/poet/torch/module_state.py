@@ -29,7 +29,8 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
     return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
 
 
-_TABLES = {"_parameters", "_buffers", "_modules", "_flat_weights", "_flat_weight_refs"}
+_OF_RECURRENT = {"_flat_weights", "_flat_weight_refs"}  # parameters again
+_TABLES = {"_parameters", "_buffers", "_modules", *_OF_RECURRENT}
 _AT_ONCE = {bool, int, str, type(None)}  # in every step
 
 
@@ -125,7 +126,7 @@ def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, 
         for path, part, attributes, parameters, buffers in before:
             now = vars(part)
             for name in now:
-                if attributes.get(name) is not now[name] and name != "_flat_weights":
+                if attributes.get(name) is not now[name] and name not in _OF_RECURRENT:
                     replaced[".".join(filter(None, (path, name)))] = (attributes.get(name), now[name])
             now.clear()
             now.update(attributes)

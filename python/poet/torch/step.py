@@ -14,6 +14,7 @@ from ..plans import Plan
 from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step
 from .errors import StorageError
+from .measure import storage_address, storage_of
 from .module_state import attributes_of, parameters_of, plain_key
 from .program import Value
 from .storage import PageFile
@@ -199,8 +200,8 @@ def _handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], take
     """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout. `taken`: storages in use."""
     if gradient is None:
         return None
-    storage = gradient.storage().data_ptr()
-    own = storage not in taken and gradient.numel() == len(gradient.storage())
+    storage = storage_address(gradient)
+    own = storage not in taken and gradient.numel() * gradient.element_size() == storage_of(gradient).nbytes()
     taken.add(storage)
     dense = parameter.is_contiguous() or parameter.is_contiguous(memory_format=torch.channels_last if parameter.dim() == 4 else torch.contiguous_format)
     strides = parameter.stride() if dense else torch.empty(parameter.shape, device="meta").stride()
