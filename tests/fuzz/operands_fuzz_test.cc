@@ -150,6 +150,7 @@ bool try_all(const Graph& graph, std::uint64_t seed, int mutations, Shared& shar
 }
 
 TEST(OperandsFuzz, WhatIsAcceptedStaysWithinItsOperands) {
+  runtime::set_up_kernels({});  // one thread
   void* const memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

@@ -102,9 +102,12 @@ int expect_rounded_results(const Graph& graph, std::uint64_t seed, const test::M
   return rounded;
 }
 
-int tried(const test::KernelGraphFamily& family) { return test::cases((family.seeds + 7) / 8, family.seeds); }
+int tried(const test::KernelGraphFamily& family) { return test::cases((family.seeds + 3) / 4, family.seeds); }
 
-class MixedPrecision : public testing::TestWithParam<test::KernelGraphFamily> {};
+class MixedPrecision : public testing::TestWithParam<test::KernelGraphFamily> {
+ protected:
+  static void SetUpTestSuite() { runtime::set_up_kernels({}); }
+};
 
 TEST_P(MixedPrecision, EveryOpRoundsWhatItGivesInFloat32) {
   for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {

@@ -225,6 +225,7 @@ TEST(Split, OfLayersOfAllSortsTrainsToTheSameBits) {
 
 TEST(Split, OfLayersOfAllSortsWithTheLibrarysKernels) {
   const runtime::KernelOptions fast{runtime::KernelLibrary::fast, 1, ""};
+  runtime::set_up_kernels(fast);
   const auto fastest = [&](const Graph& graph, OpId op) { return runtime::make_kernel(graph, op, fast); };
   for (Graph (*make)(std::int64_t) : {encoder, images}) {
     const Graph whole = differentiate(make(1), {Optimizer::sgd, {}});
