@@ -11,7 +11,7 @@ budgets = [int(part * whole.peak_ram) for part in (0.4, 0.6, 0.8)]
 # %% Every plan is judged by the same verifier
 rows = []
 for budget in budgets:
-    for row in poet.compare(graph=graph, ram_budget=budget, methods=METHODS, time_limit=5):
+    for row in poet.compare(graph=graph, ram_budget=budget, methods=METHODS, time_limit=2):
         rows.append({"ram": budget, **row})
         energy = "no plan" if row["verdict"] != "holds" else f"{row['energy_joules']:.4g} J, {row['overhead']:.1%} over"
         print(f"{budget / 1e6:6.2f} MB  {row['title']:<24} {energy}")

@@ -7,7 +7,7 @@ The images are made here, so that nothing has to be downloaded: ten shapes of no
 import numpy as np
 import poet
 
-NETWORK = dict(model="resnet14_cifar", device="a72", batch_size=8, time_limit=10)
+NETWORK = dict(model="resnet14_cifar", device="a72", batch_size=8, time_limit=3)
 everything = poet.solve(**NETWORK, ram_budget="1GB")
 budget = everything.peak_ram // 2
 tight = poet.solve(**NETWORK, ram_budget=budget)

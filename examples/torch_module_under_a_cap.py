@@ -25,7 +25,7 @@ def batch_of(count=64):
 
 
 # %% A step within half of the RAM: captured, measured, planned
-step = poet.torch.compile_step(model, nn.functional.cross_entropy, optimizer, batch_of(), ram_budget="50%", time_limit=10)
+step = poet.torch.compile_step(model, nn.functional.cross_entropy, optimizer, batch_of(), ram_budget="50%", time_limit=2)
 print(step)
 print(step.code[:1200] + "    ...")
 

@@ -252,7 +252,7 @@ class WhileItRuns(unittest.TestCase):
 
     def test_progress_goes_one_way_through_all_searches(self):
         seen = []
-        poet.solve("linear", device="m4", batch_size=64, ram_budget="50%", beyond_device_ram=True, time_limit=3,
+        poet.solve("linear", device="m4", batch_size=64, ram_budget="50%", beyond_device_ram=True, time_limit=1,
                    progress=lambda phase, best, bound, seconds: seen.append((best, seconds)))
         self.assertEqual(sorted(seconds for _, seconds in seen), [seconds for _, seconds in seen])
         found = [best for best, _ in seen if best is not None]

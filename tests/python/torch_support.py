@@ -1,8 +1,9 @@
 """Modules for poet.torch's tests, and steps of them next to PyTorch's own."""
 
 import copy
-import os
 import unittest
+
+from support import ALL
 
 try:
     import torch
@@ -92,7 +93,7 @@ def sgd(parameters):
 
 
 # An eighth of it goes into the quick search for the least RAM; the one that follows ends when there is a plan.
-TIME_LIMIT = 20 if "POET_TEST_ALL" in os.environ else 8
+TIME_LIMIT = 20 if ALL else 8
 
 
 def enough(_phase, incumbent, _bound, _seconds):
