@@ -27,7 +27,7 @@ CompileResult solved(const Instance& instance, Bytes budget) {
   CompileRequest request;
   request.instance = instance;
   request.limits.ram_budget = budget;
-  request.options.time_limit_seconds = 1;
+  request.options.time_limit_seconds = 0.4;
   request.options.gap = 0.2;  // any plan that recomputes and pages will do
   return compile(request);
 }
