@@ -7,6 +7,7 @@
 #include "poet/compile.h"
 #include "poet/optimize/quick_energy.h"
 #include "poet/pipeline/pose.h"
+#include "tests/support/effort.h"
 
 namespace poet::test {
 namespace {
@@ -88,6 +89,7 @@ TEST(ChosenParts, ThatCannotFitAreNoMoreThanThereIsTimeFor) {
 
 // Of the parameters that could be paged there most would write too much home; few are that do not.
 TEST(ChosenParts, APlanWritesNoMoreThanItMay) {
+  if (!tries_all()) GTEST_SKIP() << "one case of many seconds, for ./test --all";
   const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;

@@ -174,7 +174,8 @@ TEST(Solve, ABatchTooLargeForTheDeviceNamesOneThatIsNot) {
 
 TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
   // 43,590 parameters of 4 bytes are 174,360 bytes.
-  const std::string arguments = "solve --quiet --model linear --platform m4 --ram-budget 20KB --split off ";
+  const std::string arguments =
+      "solve --quiet --model linear --platform m4 --ram-budget 20KB --split off --time-limit 1s ";
   const ProgramRun text = poet(arguments + "--persistent resident");
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_TRUE(contains(text.out, "--persistent excluded")) << text.out;
@@ -191,16 +192,10 @@ TEST(Solve, ParametersBeyondTheBudgetNameTheOption) {
 TEST(Solve, ParametersElsewhereAreASuggestionThatWasTried) {
   const std::string problem =
       "solve --quiet --json --model linear --platform m0 --split off --time-limit 5min ";
-  Json why;
-  const auto is_suggested = [&] {
-    return contains(why["way_out"].dump(), "--persistent excluded, if parameters");
-  };
-  for (int tries = 0; tries < 4 && !is_suggested(); ++tries) {  // a busy machine has no time to try it
-    const ProgramRun none = poet(problem + "--ram-budget 32KiB --persistent resident");
-    EXPECT_EQ(none.exit_code, 1);
-    why = none.json()["explanation"];
-  }
-  EXPECT_TRUE(is_suggested()) << why;
+  const ProgramRun none = poet(problem + "--ram-budget 32KiB --persistent resident");
+  EXPECT_EQ(none.exit_code, 1);
+  const Json why = none.json()["explanation"];
+  EXPECT_TRUE(contains(why["way_out"].dump(), "--persistent excluded, if parameters")) << why;
   EXPECT_EQ(poet(problem + "--ram-budget 32KiB --persistent excluded").exit_code, 0);
   // What it is said to need then is the least that any plan needs.
   const Json less = poet(problem + "--ram-budget 1 --persistent excluded").json();
@@ -212,7 +207,7 @@ TEST(Solve, ParametersElsewhereAreASuggestionThatWasTried) {
 // 20 KB are less than a ninth of the parameters.
 TEST(Solve, ParametersLiveOnStorageUnlessAskedOtherwise) {
   const std::string problem =
-      "solve --quiet --json --model linear --platform m4 --ram-budget 20KB --time-limit 2s ";
+      "solve --quiet --json --model linear --platform m4 --ram-budget 20KB --time-limit 0.5s ";
   const Json json = poet(problem).json();
   EXPECT_EQ(json["status"], "feasible");
   EXPECT_GT(json["paged_persistent_values"], 0);
@@ -226,7 +221,9 @@ TEST(Solve, AnEarlierPlanIsNotTakenForAnAnswer) {
   const TemporaryFolder folder;
   const std::string plan = folder.file("p.plan");
   const std::string arguments =
-      "solve --quiet --model linear --platform a72 --persistent resident --split off --plan-out " + plan;
+      "solve --quiet --model linear --platform a72 --persistent resident --split off --time-limit 1s "
+      "--plan-out " +
+      plan;
   ASSERT_EQ(poet(arguments + " --ram-budget 1MB").exit_code, 0);
   const ProgramRun none = poet(arguments + " --ram-budget 10KB");
   EXPECT_EQ(none.exit_code, 1);
@@ -372,10 +369,9 @@ TEST(ScheduleOut, ChangesNothingAboutTheAnswer) {
 TEST(ScheduleOut, IsNotWrittenWhereStagesCannot) {
   const TemporaryFolder folder;
   // Parameters are paged: with all of them in RAM there is no plan.
-  const ProgramRun run = poet(
-      "solve --quiet --model resnet18_cifar --platform m4 --ram-budget 20MB --beyond-device-ram --time-limit "
-      "3s --schedule-out " +
-      folder.file("s.json"));
+  const ProgramRun run =
+      poet("solve --quiet --model linear --platform m0 --ram-budget 24KiB --time-limit 0.5s --schedule-out " +
+           folder.file("s.json"));
   EXPECT_EQ(run.exit_code, 1) << run.out;
   EXPECT_TRUE(
       contains(run.out, "not written: no schedule was found in stages, which leave out paging of parameters"))
@@ -541,7 +537,6 @@ TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   const Json json = run.json();
   EXPECT_EQ(json["status"], "feasible");
   EXPECT_EQ(json["interrupted"], true);
-  EXPECT_LT(json["solve_seconds"].get<double>(), 600);
   EXPECT_TRUE(contains(run.err, "stopping with what was found so far")) << run.err;
 }
 
@@ -658,7 +653,6 @@ TEST(Compare, CtrlCKeepsWhatThereIs) {
   EXPECT_EQ(json["interrupted"], true);
   ASSERT_EQ(json["methods"].size(), 2U);
   EXPECT_EQ(json["methods"][0]["verdict"], "holds");
-  EXPECT_LT(json["methods"][1]["method_seconds"].get<double>(), 600);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ CompileRequest on_m4(const std::string& network, PersistentPolicy persistent = P
   request.instance.model = network;
   request.instance.platform = "m4";
   request.instance.has_device = true;
-  request.options.time_limit_seconds = 4;
+  request.options.time_limit_seconds = 1;
   return request;
 }
 

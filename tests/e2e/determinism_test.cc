@@ -1,10 +1,10 @@
-// The same request gives the same answer, and gives it in time: where the search ends by itself nothing
-// depends on the clock, and where time or patience ends first there is a schedule all the same.
+// The same request gives the same answer: where the search ends by itself nothing depends on the clock, and
+// where time or patience ends first there is a schedule all the same.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -17,14 +17,11 @@
 #include "poet/optimize/explain.h"
 #include "poet/optimize/solve.h"
 #include "poet/verify/replay.h"
+#include "tests/support/effort.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct Case {
   std::string name;
@@ -145,46 +142,38 @@ SolveOptions endless() {
   return options;
 }
 
-class TimeLimit : public testing::TestWithParam<double> {};
-
-void expect_in_time(const Case& c, double limit) {
+// Too hard to come to an end by itself.
+void expect_a_schedule(const Case& c, double limit) {
   SCOPED_TRACE(fmt::format("{}, {} s", c.name, limit));
   SolveOptions options = endless();
   options.time_limit_seconds = limit;
-  const auto start = Clock::now();
   const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
-  const double took = since(start);
-  fmt::print("{:<40} limit {} s: {} after {:.2f} s\n", c.name, limit, to_string(outcome.certificate.status),
-             took);
   EXPECT_EQ(outcome.certificate.status, Status::feasible) << outcome.explanation.reason;
-  EXPECT_LE(took, limit + 10);
-  EXPECT_GE(took, limit - 0.1) << "ended by itself: too easy a case";
   expect_valid(c, outcome);
 }
 
-TEST_P(TimeLimit, IsKeptWithASchedule) {
-  expect_in_time(zoo_on("resnet50", "m4", 0.25), GetParam());
-  expect_in_time(published("resnet50.m4", 0.1), GetParam());
+TEST(TimeLimit, EndsTheSearchWithASchedule) {
+  for (const double limit : test::tries_all() ? std::vector{0.5, 1.0, 3.0} : std::vector{0.5}) {
+    expect_a_schedule(zoo_on("resnet50", "m4", 0.25), limit);
+    expect_a_schedule(published("resnet50.m4", 0.1), limit);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(EndToEnd, TimeLimit, testing::Values(1, 3),
-                         [](const auto& limit) { return fmt::format("seconds{}", limit.param); });
 
 TEST(Interruption, ReturnsWhatIsKnownSoon) {
   for (const Case& c : {zoo_on("resnet50", "m4", 0.25), published("resnet50.m4", 0.1)}) {
     SCOPED_TRACE(c.name);
     SolveOptions options = endless();
-    double incumbent = 0;
+    std::atomic<double> incumbent = 0;
     options.on_progress = [&](const Progress& progress) {
-      incumbent = progress.incumbent_joules.value_or(incumbent);
+      incumbent = progress.incumbent_joules.value_or(incumbent.load());
     };
-    const auto start = Clock::now();
-    options.interrupted = [&] { return since(start) > 1; };
+    std::atomic<int> asked_since = 0;  // a schedule was known
+    options.interrupted = [&] { return incumbent > 0 && ++asked_since > 10; };
     const Outcome outcome = solve({c.instance, c.limits, c.semantics}, options);
-    const double took = since(start);
-    fmt::print("{:<40} interrupted after 1 s: {} after {:.2f} s\n", c.name,
-               to_string(outcome.certificate.status), took);
-    EXPECT_LE(took, 1 + 10);
+    fmt::print("{:<40} interrupted: {}, asked {} times\n", c.name, to_string(outcome.certificate.status),
+               asked_since.load());
+    EXPECT_GT(asked_since, 10);
+    EXPECT_LT(asked_since, 1000) << "goes on after it was interrupted";
     EXPECT_EQ(outcome.certificate.status, Status::feasible) << outcome.explanation.reason;
     const double energy = expect_valid(c, outcome);
     EXPECT_NEAR(energy, incumbent, 1e-9 * energy);  // the last one that was told of

@@ -1,5 +1,6 @@
-// A run whose parameters are at home on storage is killed at hundreds of random instants, most of them in the middle of a
-// write; whenever that is, it goes on from the last complete step, and ends with the bits of a run that was left alone.
+// A run whose parameters are at home on storage is killed at hundreds of random instants, most of them in the
+// middle of a write; whenever that is, it goes on from the last complete step, and ends with the bits of a
+// run that was left alone.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -38,12 +39,11 @@ class Kill : public ::testing::Test {
     tables_ = plans_->file("tables.plan");
     write_plan(plan_with_tables(), tables_);
     several_ = plans_->file("several.plan");
-    const ProgramRun run = poet(
-        "solve --model linear --platform m0 --beyond-device-ram --optimizer momentum --ram-budget "
-        "600KB,100KiB,24KiB --gap 0.9 "
-        "--time-limit 2s --quiet --plan-out " +
+    make_plan(
+        "--model linear --platform m0 --beyond-device-ram --optimizer momentum --ram-budget "
+        "600KB,100KiB,24KiB "
+        "--gap 0.9 --time-limit 0.5s",
         several_);
-    ASSERT_EQ(run.exit_code, 0) << run.err;
   }
   static void TearDownTestSuite() { plans_.reset(); }
 

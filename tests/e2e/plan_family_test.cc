@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string kSolve =
-    "solve --model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 2s "
+    "solve --model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 0.5s "
     "--quiet ";
 
 class PlanFamilyRun : public ::testing::Test {
@@ -110,7 +110,7 @@ nlohmann::ordered_json PlanFamilyRun::answer_;
 // Tables of which rows are transferred by index are at home by every plan.
 TEST_F(PlanFamilyRun, SharesTablesTransferredByIndex) {
   const std::string network =
-      "--model bert_tiny --sequence-length 16 --platform m4 --beyond-device-ram --time-limit 2s --quiet ";
+      "--model bert_tiny --sequence-length 16 --platform m4 --beyond-device-ram --time-limit 0.5s --quiet ";
   const std::string several = file("tables.plan");
   const ProgramRun solved =
       poet("solve " + network + "--gap 0.9 --json --ram-budget 1MiB,200KiB --plan-out " + several);
@@ -306,7 +306,7 @@ TEST_F(PlanFamilyRun, SaysWhyItBeginsByASmallerPlan) {
 TEST_F(PlanFamilyRun, IsSolvedForByTheRunItself) {
   write("control", "150KB from step 2\nall from step 3\n");
   const std::string solve =
-      "--model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 2s "
+      "--model linear --platform m0 --beyond-device-ram --optimizer momentum --gap 0.9 --time-limit 0.5s "
       "--kernels reference "
       "--pressure off --cgroup off --ram-budget 600KB,140KB ";
   const auto json = trained(solve + "--steps 4 --checkpoint " + file("c") + " --plan-out " + file("p") +

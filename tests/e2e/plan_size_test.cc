@@ -32,7 +32,7 @@ CompileRequest a_quarter(const std::string& network, const std::string& platform
   const CompileResult impossible = compile(request);
   const std::int64_t least = impossible.outcome.explanation.floor_ram->value();
   request.limits.ram_budget = Bytes(least + (impossible.keep_all.peak_ram.value() - least) / 4);
-  request.options.time_limit_seconds = 6;
+  request.options.time_limit_seconds = 2;
   return request;
 }
 

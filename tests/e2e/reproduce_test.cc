@@ -29,9 +29,9 @@ class ReproduceTest : public testing::Test {
     for (const char* shared : {"devices", "published", "report"})
       fs::create_directory_symlink(repository() / "data" / shared, data_ / shared);
     const std::string published =
-        R"("platforms": ["a72"], "semantics": "published", "ram": [0.5, 1.0], "time_limit": "5s", "methods": )";
+        R"("platforms": ["a72"], "semantics": "published", "ram": [0.5, 1.0], "time_limit": "1s", "methods": )";
     const std::string device =
-        R"("semantics": "device", "persistent": "excluded", "ram": [0.6], "time_limit": "5s", "methods": )";
+        R"("semantics": "device", "persistent": "excluded", "ram": [0.6], "time_limit": "1s", "methods": )";
     study("figure3_published", R"("networks": ["vgg16_cifar"], )" + published + kMethods);
     study("figure3_published_bert", R"("networks": ["linear"], )" + published + kMethods);
     study("figure3_corrected", R"("networks": ["vgg16_cifar"], "platforms": ["a72"], )" + device + kMethods);
@@ -48,7 +48,7 @@ class ReproduceTest : public testing::Test {
                         R"(["pofo", "pofo-blocking", "poet"])");
     for (const std::string persistent : {"resident", "auto"}) {
       const std::string fields = R"("platforms": ["m4"], "semantics": "device", "split": "auto",
-        "time_limit": "2s", "methods": ["poet"], "persistent": ")" +
+        "time_limit": "0.5s", "methods": ["poet"], "persistent": ")" +
                                  persistent + "\", ";
       study("less_ram_" + persistent, fields + R"("networks": ["linear"], "ram": ["5%", "70%", "100%"])");
       study("less_ram_" + persistent + "_large",

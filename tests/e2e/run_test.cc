@@ -36,13 +36,8 @@ class Run : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     plans_ = std::make_unique<TemporaryFolder>();
-    const auto solve = [](const char* name, const std::string& options) {
-      const ProgramRun run =
-          poet("solve " + kSmallCnn + kFastSearch + "--plan-out " + plan(name) + " " + options);
-      ASSERT_EQ(run.exit_code, 0) << run.err;
-    };
-    solve("all", kPlenty);
-    solve("scarce", kScarce);
+    make_plan(kSmallCnn + kFastSearch + kPlenty, plan("all"));
+    make_plan(kSmallCnn + kFastSearch + kScarce, plan("scarce"));
   }
   static void TearDownTestSuite() { plans_.reset(); }
 
@@ -504,14 +499,14 @@ TEST_F(Run, CtrlCInTheTextToo) {
 }
 
 TEST_F(Run, CtrlCWhileSolvingTrainsByTheBestPlanSoFar) {
-  const ProgramRun run =
-      run_command({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72",
-                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
-                  "best ");
+  const ProgramRun run = run_command({program().string(), "run", "--model", "resnet14_cifar", "--platform",
+                                      "a72", "--persistent", "resident", "--split", "off", "--ram-budget",
+                                      "1MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
+                                     "schedule ");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["losses"].size(), 1U);
-  EXPECT_LT(json["solve_seconds"].get<double>(), 600);
+  EXPECT_EQ(json["interrupted"], true);
 }
 
 }  // namespace

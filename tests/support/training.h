@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tests/support/plan_cache.h"
 #include "tests/support/program.h"
 
 namespace poet::test {
@@ -14,7 +15,7 @@ namespace poet::test {
 /// step here.
 inline const std::string kSmallCnn = "--model resnet14_cifar --platform a72 --batch-size 2";
 /// Plans at once: what is trained by is tested here, not how good it is.
-inline const std::string kFastSearch = " --gap 0.5 --time-limit 5s --quiet ";
+inline const std::string kFastSearch = " --gap 0.5 --time-limit 2s --quiet ";
 /// Of RAM for the small network: so that everything is kept, and so that the plan pages and recomputes.
 inline const std::string kPlenty = " --ram-budget 4MB ";
 inline const std::string kScarce = " --ram-budget 2.2MB ";
@@ -25,8 +26,7 @@ inline const std::string kPairs = "--model linear --platform a72 --ram-budget 1M
 /// The plan of the small network under these options, as a file.
 inline std::string plan_of_small_cnn(const TemporaryFolder& folder, const std::string& options) {
   std::string plan = folder.file("step.plan");
-  const ProgramRun run = poet("solve " + kSmallCnn + kFastSearch + "--plan-out " + plan + " " + options);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  make_plan(kSmallCnn + kFastSearch + options, plan);
   return plan;
 }
 

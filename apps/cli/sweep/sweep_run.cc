@@ -162,9 +162,10 @@ std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
   std::unique_ptr<WorkerPool> pool;
   if (mpi_processes() > 1) {
     if (!has_mpi()) {
-      throw InputError("mpirun",
-                       "this poet was built without MPI; start it without mpirun, or install libopenmpi-dev and "
-                       "build it again (./poet does)");
+      throw InputError(
+          "mpirun",
+          "this poet was built without MPI; start it without mpirun, or install libopenmpi-dev and "
+          "build it again (./poet does)");
     }
     pool = mpi_pool(work);
     if (pool == nullptr) return std::nullopt;  // a rank whose work is done

@@ -103,8 +103,8 @@ void harden(httplib::Response& response) {
     if (!response.has_header(name)) response.set_header(name, text);
 }
 
-/// httplib compresses by Brotli for whoever takes that, at the highest quality: 2 s for the page's largest script, on every visit.
-/// By gzip it takes 0.05 s.
+/// httplib compresses by Brotli for whoever takes that, at the highest quality: 2 s for the page's largest
+/// script, on every visit. By gzip it takes 0.05 s.
 void take_gzip_at_most(httplib::Request& request) {
   const bool takes_gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
   request.headers.erase("Accept-Encoding");

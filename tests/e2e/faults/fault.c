@@ -1,11 +1,11 @@
 /* Preloaded into a program, fails one call of it: the n-th of a kind, counted from the start of main in each
  * process. POET_FAULT=KIND:N:ERRNO[:always] says which; "always" fails every one from there on. ERRNO 0 is no
- * failure: a read or write transfers half of what it was asked to (one byte of two or more). "kill" in place of
- * ERRNO: the process is killed there, in the middle of a transfer. POET_FAULT_NOTE
- * names a file that gets a byte per call that failed, or was to, from which the driver knows whether there
- * was an n-th. KIND:places fails none and writes to that file, a line each, the n of every call that comes
- * from where none came before, of each stack of callers the first, and a hash of that stack, which is the
- * same wherever the libraries lie.
+ * failure: a read or write transfers half of what it was asked to (one byte of two or more). "kill" in place
+ * of ERRNO: the process is killed there, in the middle of a transfer. POET_FAULT_NOTE names a file that gets
+ * a byte per call that failed, or was to, from which the driver knows whether there was an n-th. KIND:places
+ * fails none and writes to that file, a line each, the n of every call that comes from where none came
+ * before, of each stack of callers the first, and a hash of that stack, which is the same wherever the
+ * libraries lie.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -96,12 +96,12 @@ export class Common extends Folder {
   }
 }
 
-/** Curves of points that take no time, two instead of 72 unless they are to be whole: of the order everything else stays. */
+/** Curves of points that take no time, two instead of 72, or 24 if they are to be whole: of the order everything else stays. */
 function askForQuickCurves(areWhole) {
   const ask = window.fetch;
   const quick = ({ ram, deadlines, ...rest }) => ({
     ...rest,
-    ram: areWhole ? ram.map((part) => `${88 + parseFloat(part) / 8.5}%`) : ["100%", "90%"],
+    ram: areWhole ? ram.slice(0, 8).map((part) => `${88 + parseFloat(part) / 8.5}%`) : ["100%", "90%"],
     deadlines: areWhole ? deadlines : [null],
   });
   window.fetch = (path, options) => {
