@@ -35,9 +35,6 @@ constexpr int enough(int all, int parts = 1) {
   return whole ? all : effort(16 * all, parts) / 32 - 1;
 }
 
-/// A limit for what takes `seconds` at most where nothing else goes on: on a busy machine, with sanitizers.
-constexpr double at_leisure(double seconds) { return seconds * (kSanitized ? 10 : 3); }
-
 /// What an environment variable says instead: for runs by hand.
 inline long from_environment(const char* name, long otherwise) {
   const char* text = std::getenv(name);
