@@ -3,8 +3,9 @@
 
 set(reports ${PROJECT_BINARY_DIR}/test-reports)  # ./test counts the cases in here
 set(hangs_after 3600)  # seconds; a test that takes longer hangs, even on a busy machine that is several times slower
-# Of every test: poet's time limits count processor time, so that what else the machine does changes no answer.
-set(surroundings POET_CLOCK=processor)
+# Of every test: poet's time limits count processor time, so that what else the machine does changes no answer; OpenMP's threads
+# leave the processor to others while they wait.
+set(surroundings POET_CLOCK=processor OMP_WAIT_POLICY=passive)
 
 function(poet_precompile_test target)
   set(is_first TRUE)
