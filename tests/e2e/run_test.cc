@@ -499,10 +499,10 @@ TEST_F(Run, CtrlCInTheTextToo) {
 }
 
 TEST_F(Run, CtrlCWhileSolvingTrainsByTheBestPlanSoFar) {
-  const ProgramRun run = run_command({program().string(), "run", "--model", "resnet14_cifar", "--platform",
-                                      "a72", "--persistent", "resident", "--split", "off", "--ram-budget",
-                                      "1MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
-                                     "schedule ");
+  const ProgramRun run =
+      run_command({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72",
+                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
+                  "best ");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["losses"].size(), 1U);
