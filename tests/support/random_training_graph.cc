@@ -110,9 +110,9 @@ class Outline {
   std::vector<int> block_start_;  // what skip connections may read, at this resolution
 };
 
-class TrainingStep {
+class GraphOfLayers {
  public:
-  TrainingStep(Rng& rng, const RandomTrainingGraphOptions& options, const std::vector<Layer>& layers)
+  GraphOfLayers(Rng& rng, const RandomTrainingGraphOptions& options, const std::vector<Layer>& layers)
       : rng_(rng), options_(options), layers_(layers), gradients_(layers.size()), weights_(layers.size()) {}
 
   Instance build() {
@@ -273,7 +273,7 @@ Instance random_training_graph(std::uint64_t seed, const RandomTrainingGraphOpti
   ensure(options.ops >= 16, "random training graphs have at least 16 ops");
   Rng rng(seed);
   const Outline outline(rng, options);
-  Instance instance = TrainingStep(rng, options, outline.layers).build();
+  Instance instance = GraphOfLayers(rng, options, outline.layers).build();
   // So that instance files can have the form of the published ones.
   for (Op& op : instance.graph.ops) op.kind = "published";
   for (Value& value : instance.graph.values) {
