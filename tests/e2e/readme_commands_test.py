@@ -68,7 +68,7 @@ class Readme:
         self.wrong = []
 
     def run(self, arguments):
-        return subprocess.run([self.program, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300)
+        return subprocess.run([self.program, *arguments], cwd=self.folder, capture_output=True, text=True)
 
     def check(self, holds, what):
         if not holds:

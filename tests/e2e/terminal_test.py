@@ -17,7 +17,8 @@ import termios
 import unittest
 
 POET = str(pathlib.Path(sys.argv.pop()).resolve())
-SMALL = ("--model", "linear", "--platform", "m4", "--time-limit", "1s")
+ALL = "POET_TEST_ALL" in os.environ
+SMALL = ("--model", "linear", "--platform", "m4", "--time-limit", "0.2s")
 PARTS = ("--ram-budget", "128KiB,50%")
 COMMANDS = (
     ("models",),
@@ -39,7 +40,7 @@ def environment(**changes):
 
 
 def piped(*arguments, folder=None, **changes):
-    return subprocess.run([POET, *arguments], capture_output=True, text=True, timeout=120, env=environment(**changes), cwd=folder)
+    return subprocess.run([POET, *arguments], capture_output=True, text=True, env=environment(**changes), cwd=folder)
 
 
 def on_terminal(*arguments, columns=72, **changes):
@@ -76,7 +77,7 @@ class Width(unittest.TestCase):
 
     def test_no_line_is_longer_than_COLUMNS(self):
         for arguments in COMMANDS:
-            for columns in (80, 100, 132) if arguments[0] not in ("models", "devices") else (40, 50, 80, 100, 132):
+            for columns in (40, 50, 80, 100, 132) if arguments[0] in ("models", "devices") else (80, 100, 132) if ALL else (80,):
                 with self.subTest(arguments=arguments, columns=columns):
                     said = piped(*arguments, COLUMNS=str(columns))
                     self.assertIn(said.returncode, (0, 1), said.stderr)
@@ -145,11 +146,13 @@ class Colours(unittest.TestCase):
 
 
 class LiveLine(unittest.TestCase):
-    HARD = ("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--gap", "0", "--time-limit", "3s")
+    # Searched for a second, in many steps.
+    HARD = ("solve", "--model", "transformer", "--platform", "jetsontx2", "--ram-budget", "55MB", "--persistent", "resident", "--split", "off",
+            "--gap", "0", "--time-limit", "60s")
 
     def test_says_what_is_known_and_what_time_is_left(self):
         said = on_terminal(*self.HARD)
-        self.assertRegex(said, r"[a-z ]+, [0-3] s left: (best|schedule) [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
+        self.assertRegex(said, r"[a-z0-9 ]+, [0-9]+ s left: (best|schedule) [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
         # The last is gone before the answer.
         self.assertRegex(said, r"\r\x1b\[K\x1b\[1mNetwork")
 
@@ -157,14 +160,14 @@ class LiveLine(unittest.TestCase):
         return [line.strip() for line in re.split(r"\r\x1b\[K", said) if " J" in line]
 
     def test_keeps_what_matters_on_narrow_terminals(self):
-        for columns, kept in ((50, r"^(best|schedule) \S+ m?J, bound \S+ m?J, .*[0-3] s left$"), (30, r"^((best|schedule) )?\S+ m?J, bound \S+ m?J$")):
+        for columns, kept in ((50, r"^(best|schedule) \S+ m?J, bound \S+ m?J, .*[0-9]+ s left$"), (30, r"^((best|schedule) )?\S+ m?J, bound \S+ m?J$")):
             drawn = self.lines(on_terminal(*self.HARD, COLUMNS=str(columns)))
             self.assertTrue(any(re.search(kept, line) for line in drawn), drawn)
             self.assertFalse([line for line in drawn if line.endswith((",", ":"))], drawn)
 
     def test_is_of_the_whole_answer(self):
         """Of which searches with several sets of parameters on storage are parts."""
-        arguments = ("solve", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "3s")
+        arguments = ("solve", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "1s")
         with tempfile.TemporaryDirectory() as folder:
             progress = pathlib.Path(folder, "progress")
             said = piped(*arguments, "--progress-out", str(progress), "--json")
@@ -179,7 +182,7 @@ class LiveLine(unittest.TestCase):
             self.assertGreaterEqual(line["plan_joules"] or energy, energy * (1 - 1e-9), line)
 
     def test_names_no_schedule_where_none_is_possible(self):
-        said = piped("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--runtime-budget", "1.3", "--time-limit", "4s", "--split", "off")
+        said = piped("solve", "--model", "resnet18_cifar", "--platform", "a72", "--ram-budget", "30%", "--runtime-budget", "1.3", "--time-limit", "1s", "--split", "off")
         self.assertEqual(said.returncode, 1, said.stdout)
         self.assertNotIn("schedule", said.stderr)
 
@@ -240,7 +243,7 @@ class Hints(unittest.TestCase):
         for command in commands:
             self.assertTrue(command.startswith(called + " "), command)
             done = subprocess.run(command + (" --steps 1" if " run " in command else ""), shell=True, cwd=self.folder.name,
-                                  capture_output=True, text=True, timeout=120, env=environment())
+                                  capture_output=True, text=True, env=environment())
             self.assertEqual(done.returncode, 0, command + done.stderr)
 
     def said(self, *arguments, **changes):
@@ -269,13 +272,13 @@ class Hints(unittest.TestCase):
         self.assertIn("poet solve", piped("manual", "solve", POET_CALLED_AS="./poet").stdout)
 
     def test_a_plan_that_no_method_has(self):
-        said = self.said("compare", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "2s", "--methods", "dtr", "--quiet")
+        said = self.said("compare", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "0.5s", "--methods", "dtr", "--quiet")
         command = re.search(r"plan:\n  (.*)$", said, re.M).group(1)
-        done = subprocess.run(command + " --quiet", shell=True, capture_output=True, text=True, timeout=60, env=environment())
+        done = subprocess.run(command + " --quiet", shell=True, capture_output=True, text=True, env=environment())
         self.assertEqual(done.returncode, 0, command + done.stderr)
 
     def test_suggestions(self):
-        problem = (*SMALL[:-1], "5s")  # on a busy machine, too
+        problem = (*SMALL[:-1], "1s")  # to try what it suggests
         answer = self.said("solve", *problem, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")
         way = re.search(r"Suggestion +(--\S+ \d+(?: --\S+)*)", answer).group(1)
         done = piped("solve", *problem, "--persistent", "resident", "--quiet", *way.split())

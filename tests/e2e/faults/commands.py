@@ -80,7 +80,7 @@ def prepare(poet, folder):
     """The inputs: two plans (one with parameters at home on storage), a network, a checkpoint, a sweep."""
     folder = Path(folder)
     call(poet, ["solve", *SOLVE, "--plan-out", "plan"], folder)
-    call(poet, ["solve", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "2", "--quiet",
+    call(poet, ["solve", "--model", "linear", "--platform", "m0", "--ram-budget", "24KiB", "--time-limit", "0.5", "--quiet",
                 "--plan-out", "paged"], folder)
     call(poet, ["run", "plan", "--steps", "1", "--onnx-out", "net.onnx", "--quiet"], folder)
     call(poet, ["run", "plan", "--steps", "2", "--checkpoint", "two.safetensors", "--quiet"], folder)

@@ -13,11 +13,11 @@ from server_support import ENDED, unmeasured
 
 JOB = {"model": "linear", "device": "a72", "ram_budget": "300KB"}
 SECONDS = 20  # for a job that a fault may have hit
-PATIENCE = 200  # for one that none has hit, which gets done however busy the machine is
+PATIENCE = 600  # for one that none has hit, which gets done however busy the machine is
 
 
 def asked(port, method, path, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
         response = connection.getresponse()
@@ -56,7 +56,7 @@ def talk(process, seconds=PATIENCE):
         except (OSError, http.client.HTTPException):
             pass  # it has closed the connection
         process.send_signal(signal.SIGTERM)
-    _, more = process.communicate(timeout=200)
+    _, more = process.communicate(timeout=PATIENCE)
     return said + more, bool(found), result
 
 
