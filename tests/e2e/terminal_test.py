@@ -278,7 +278,7 @@ class Hints(unittest.TestCase):
         self.assertEqual(done.returncode, 0, command + done.stderr)
 
     def test_suggestions(self):
-        problem = (*SMALL[:-1], "1s")  # to try what it suggests
+        problem = (*SMALL[:-1], "1s", "--split", "off")  # to try what it suggests
         answer = self.said("solve", *problem, "--ram-budget", "20KB", "--persistent", "resident", "--quiet", COLUMNS="300")
         way = re.search(r"Suggestion +(--\S+ \d+(?: --\S+)*)", answer).group(1)
         done = piped("solve", *problem, "--persistent", "resident", "--quiet", *way.split())
