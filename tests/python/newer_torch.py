@@ -36,7 +36,7 @@ def make(folder, mark):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"skipped: no {what}: {(done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]}")
+            print(f"skipped: no {what}: {' '.join((done.stderr.strip() or done.stdout.strip()).splitlines()[-1:])}")
             sys.exit(77)
     with open(mark + ".new", "w", encoding="utf-8") as stream:
         stream.write(MADE_OF)
