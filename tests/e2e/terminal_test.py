@@ -151,7 +151,7 @@ class LiveLine(unittest.TestCase):
             "--gap", "0", "--time-limit", "60s")
 
     def test_says_what_is_known_and_what_time_is_left(self):
-        said = on_terminal(*self.HARD)
+        said = on_terminal(*self.HARD, COLUMNS="120")
         self.assertRegex(said, r"[a-z0-9 ]+, [0-9]+ s left: (best|schedule) [0-9.]+ .*J, bound [0-9.]+ .*J, gap [0-9.]+%")
         # The last is gone before the answer.
         self.assertRegex(said, r"\r\x1b\[K\x1b\[1mNetwork")
