@@ -87,10 +87,10 @@ TEST(RunLearning, BarsInCifarsFiles) {
   for (int i = 0; i < 500; ++i) wrong += static_cast<char>(i % 10) + bars.image((i + 5) % 10);
   folder.write("test_batch.bin", wrong);
   const Json json = trained(
-      "--model resnet14_cifar --platform a72 --batch-size 20 --ram-budget 24MB --optimizer adam --steps 200 "
+      "--model resnet14_cifar --platform a72 --batch-size 20 --ram-budget 24MB --optimizer adam --steps 140 "
       "--data " +
       folder.path().string() + kFastSearch);
-  ASSERT_EQ(json["losses"].size(), 200U);
+  ASSERT_EQ(json["losses"].size(), 140U);
   EXPECT_EQ(json["data"], "CIFAR-10, 1,000 images of 3x32x32, 10 classes");
   EXPECT_GT(mean_of_tenth(json["losses"], 0), 1.0);  // chance: ln 10 = 2.3
   EXPECT_LT(mean_of_tenth(json["losses"], 9), 0.1);

@@ -498,11 +498,30 @@ TEST_F(Run, CtrlCInTheTextToo) {
   EXPECT_THAT(run.out, HasSubstr("by Ctrl-C after step "));
 }
 
+// From its first schedule on this problem has a plan, and is searched for much longer.
 TEST_F(Run, CtrlCWhileSolvingTrainsByTheBestPlanSoFar) {
-  const ProgramRun run =
-      run_command({program().string(), "run", "--model", "resnet18_cifar", "--platform", "a72",
-                   "--ram-budget", "66MB", "--gap", "0", "--time-limit", "1h", "--steps", "1", "--json"},
-                  "best ");
+  const ProgramRun run = run_command({program().string(),
+                                      "run",
+                                      "--model",
+                                      "resnet18_cifar",
+                                      "--batch-size",
+                                      "16",
+                                      "--platform",
+                                      "a72",
+                                      "--persistent",
+                                      "resident",
+                                      "--split",
+                                      "off",
+                                      "--ram-budget",
+                                      "75MB",
+                                      "--gap",
+                                      "0",
+                                      "--time-limit",
+                                      "1h",
+                                      "--steps",
+                                      "1",
+                                      "--json"},
+                                     "schedule ");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Json json = run.json();
   EXPECT_EQ(json["losses"].size(), 1U);

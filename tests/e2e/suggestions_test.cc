@@ -168,6 +168,7 @@ TEST(Suggestions, ToMoreRamThanThereIsSaysSo) {
   options.input.model = "linear";
   options.input.platform = "m0";
   options.input.persistent = "resident";
+  options.input.split = "off";
   options.limits.ram_budget = "32KiB";
   const std::vector<std::string> suggestions = suggestion_texts(solve_problem(options));
   EXPECT_EQ(std::count_if(suggestions.begin(), suggestions.end(),

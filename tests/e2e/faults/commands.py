@@ -23,6 +23,7 @@ class Command:
     repeats: bool = True  # the same call writes the same bytes
     data: bool = False  # with the studies of prepare() in place of those that are reproduced
     serves: bool = False  # until it is told to stop
+    slow: bool = False  # a call takes seconds
 
 
 COMMANDS = {
@@ -52,7 +53,7 @@ COMMANDS = {
     "run_paged": Command(["run", "paged", "--steps", "3", "--storage", "pages", "--checkpoint", "o.safetensors", "--quiet"],
                          ("o.safetensors",), ("paged",), keeps=("pages",)),
     "profile": Command(["profile", "--model", "linear", "--seconds", "0.05", "--quiet", "-o", "o.json"], ("o.json",),
-                       repeats=False),  # with what was measured in it
+                       repeats=False, slow=True),  # with what was measured in it
     "card": Command(["card", "plan", "card.img", "--checkpoint", "o.safetensors"], ("o.safetensors",), ("plan", "card.img")),
     "card_steps": Command(["card", "plan", "card.img", "--steps", "7"], ("card.img",), ("plan", "card.img")),
     "reproduce": Command(["reproduce", "--quick", "-o", "out", "--jobs", "1", "--quiet"], ("out/report.html", "out/results.csv"),

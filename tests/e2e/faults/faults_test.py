@@ -5,7 +5,7 @@ and the next run goes on from what there is.
 usage: faults_test.py POET LIBRARY [--every [STEP] | --places FILE | --few] [--first N] [--command NAME]... [--kind NAME]...
 Without --every a sample of the n: the first ones, and then ever fewer; with --every all of them from N on, or each STEP-th;
 with --places those that come from where none came before, in any command: of every stack of callers the first (FILE keeps
-which have been dealt with, and the next call goes on from there); with --few one n of every other pair of a command and a kind."""
+which have been dealt with, and the next call goes on from there); with --few one n of every other pair of a command and a kind, of slow commands of every eighth."""
 import argparse
 import contextlib
 import errno
@@ -244,7 +244,7 @@ def put_in(driver, options):
         return put_in_places(driver, pairs, options.places)
     for number, (name, kind) in enumerate(pairs):
         if options.few:
-            if number % 2 == 0:
+            if number % (8 if COMMANDS[name].slow else 2) == 0:
                 driver.one(name, kind, FEW[number // 2 % len(FEW)], old=number % 4 == 0)
             continue
         for n in itertools.count(options.first, options.every) if options.every else sample(kind):
