@@ -54,8 +54,7 @@ function(poet_support_of variable)
 endfunction()
 
 # poet_test_program(<target> SOURCES <source>... LIBRARIES <target>...): a GoogleTest program, its sources compiled four at a
-# time; one of the target
-# test_programs, or also of unit_programs.
+# time; the target test_programs builds all of them, unit_programs those of unit/.
 add_custom_target(test_programs)
 add_custom_target(unit_programs)
 function(poet_test_program target)

@@ -1,11 +1,11 @@
 # What has threads, or is called from several, for ThreadSanitizer: one program, linked with no more than it needs, so
 # that this build is a third of the whole one.
 set(sources
-    unit/base/child_test.cc unit/base/program_test.cc unit/study/workers_test.cc     # processes, from threads too
-    unit/compile/compile_threads_test.cc                                     # the main path from several threads
+    unit/base/child_test.cc unit/base/program_test.cc unit/study/workers_test.cc  # processes, from threads too
+    unit/compile/compile_threads_test.cc                                    # the main path from several threads
     unit/shared/interrupt_test.cc                                           # the thread that waits for Ctrl-C
     unit/runtime/transfer_queue_test.cc                                      # transfers in the background
-    unit/runtime/storage_speed_test.cc unit/runtime/energy_meter_test.cc             # measuring beside the work
+    unit/runtime/storage_speed_test.cc unit/runtime/energy_meter_test.cc  # measuring beside the work
     unit/runtime/trainer_test.cc                                             # training with both
     unit/runtime/plan_change_test.cc                                         # and with another thread after each change
     property/runtime_faithful_property_test.cc                       # the executor and its transfers

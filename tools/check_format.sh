@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every file in C++ and C is as clang-format leaves it; `tools/check_format.sh --fix` makes it so. Exit 77 (skipped) without
-# clang-format 14, Debian 12's: other versions format differently.
+# Every file in C++ and C, or each FILE, is as clang-format leaves it; --fix makes it so. Exit 77 (skipped) without clang-format 14,
+# Debian 12's: other versions format differently.
+#   tools/check_format.sh [--fix] [FILE...]    FILE: from the repository's root
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.."
 
@@ -16,17 +17,25 @@ if [[ -z $tool ]]; then
   exit 77
 fi
 
-folders=()
-for folder in src apps tests bench firmware; do
-  [[ -d $folder ]] && folders+=("$folder")
-done
-mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name '*.inc' \) -print0)
-
+fix=
 if [[ ${1:-} == --fix ]]; then
+  fix=1
+  shift
+fi
+files=("$@")
+if ((${#files[@]} == 0)); then
+  folders=()
+  for folder in src apps tests bench firmware; do
+    [[ -d $folder ]] && folders+=("$folder")
+  done
+  mapfile -d '' files < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name '*.inc' \) -print0)
+fi
+
+if [[ -n $fix ]]; then
   exec "$tool" -i "${files[@]}"
 fi
 # nlohmann-json 3.11.2 reads a null pointer where there is no memory for the first member of a value that was null.
-if grep -nE '^ *(Json|nlohmann::(ordered_)?json) json;' "${files[@]}"; then
+if grep -HnE '^ *(Json|nlohmann::(ordered_)?json) json;' "${files[@]}"; then
   echo "a JSON object begins as Json::object()"
   exit 1
 fi

@@ -6,6 +6,8 @@
 set -uo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.." || exit
 root=$PWD
+# shellcheck source=tools/setup.sh
+source tools/setup.sh
 reports=()
 result=0
 build_only=
@@ -58,5 +60,5 @@ done
 for test in "${tests[@]}"; do
   wait "$test" || result=$?
 done
-python3 tools/count_tests.py "${reports[@]}" || ((result)) || result=1
+"$python" tools/count_tests.py "${reports[@]}" || ((result)) || result=1
 exit "$result"

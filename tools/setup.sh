@@ -30,7 +30,7 @@ test_extras=(
   qemu-system-arm:qemu-system-arm     # runs it on boards that are not there
   aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user # compile and try the program for boards
   /usr/share/libonnx-testdata:libonnx-testdata # the standard's own tests of its operators
-  ccache:ccache                       # firmware's sources, which many tests compile
+  ccache:ccache                       # an edit that is taken back is not compiled again
   # The Debian package, a Debian to install it in, completion of other shells.
   dh:debhelper dh_python3:dh-python lintian:lintian mmdebstrap:mmdebstrap zsh:zsh fish:fish
   # The Python package and its tests. By folder: they are for Debian's python3, whatever other one there is.

@@ -22,7 +22,7 @@ energy that recomputes and pages what does not fit comes out, with a bound on wh
 Units are SI: joules, seconds, bytes. Figures come from the verifier, which replays every plan.
 """
 
-from . import _core, published
+from . import _built, _core, published  # first whether there is one for this Python
 from .devices import Device, Transfer, devices
 from .errors import InputError, InternalError
 from .graphs import Graph, import_onnx, networks, published_instances

@@ -38,6 +38,21 @@ class Package(unittest.TestCase):
                         self.assertTrue(inspect.getdoc(value), f"{name}.{member}")
         self.assertEqual(sorted(poet.__all__), poet.__all__)
 
+    def test_another_python_is_told_what_it_is_built_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = os.path.join(folder, "poet")
+            shutil.copytree(os.path.join(ROOT, "python", "poet"), package)
+            for built, said in (("_core.cpython-27.so", "_core.cpython-27.so"), (None, "missing")):
+                if built:
+                    open(os.path.join(package, built), "wb").close()
+                done = subprocess.run([sys.executable, "-c", "import poet"], env=os.environ | {"PYTHONPATH": folder}, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"poet is not built for this Python ({sys.executable}", done.stderr)
+                self.assertIn(f"its module is {said};", done.stderr)
+                self.assertNotIn("circular", done.stderr)
+                if built:
+                    os.remove(os.path.join(package, built))
+
     def test_the_documents_code_runs(self):
         for document in ("docs/python.md",):
             with open(os.path.join(ROOT, document), encoding="utf-8") as stream:

@@ -33,5 +33,6 @@ tests=$build/$concern # below the packages, where Node looks for them
 rm -rf "$tests" && mkdir "$tests"
 cp "$source"/*.mjs "$tests"
 [[ ! -d $source/screens ]] || cp -r "$source/screens" "$tests"
-export POET_TEST_DATA=$(realpath "$source/../../../data")
+POET_TEST_DATA=$(realpath "$source/../../../data")
+export POET_TEST_DATA
 exec node "$tests/main.mjs" "$concern" "$browser" "$poet" "$report" "$build"
