@@ -77,8 +77,8 @@ function(poet_suite_tests target label labels)
     string(REGEX REPLACE "_test$" "" name ${name})
     poet_suites(filter ${target} ${source})
     add_test(NAME ${label}_${name} COMMAND ${target} --gtest_filter=${filter} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${label}_${name} PROPERTIES LABELS "${labels}" TIMEOUT ${hangs_after}
-                         ENVIRONMENT "GTEST_OUTPUT=xml:${reports}/${label}_${name}.xml;POET_STRICT_BOUNDS=1;${surroundings}")
+    set_tests_properties(${label}_${name} PROPERTIES LABELS "${labels}" TIMEOUT ${hangs_after} ENVIRONMENT
+                         "GTEST_OUTPUT=xml:${reports}/${label}_${name}.xml;POET_STRICT_BOUNDS=1;${surroundings};POET_TEST_NEEDS=${target}")
   endforeach()
 endfunction()
 
@@ -87,6 +87,10 @@ function(poet_suites variable target source)
   file(STRINGS ${source} heads REGEX "^(TEST|TEST_F|TEST_P|RC_GTEST_PROP)\\(")
   list(TRANSFORM heads REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+).*" "\\1")
   list(REMOVE_DUPLICATES heads)
+  file(STRINGS ${source} others REGEX "^ *(TYPED_TEST|TYPED_TEST_P|RC_GTEST_FIXTURE_PROP|RC_GTEST_TYPED_FIXTURE_PROP)\\(|^ +TEST(_[FP])?\\(")
+  if(others)
+    message(FATAL_ERROR "${source}: not among the tests that are run: ${others}")
+  endif()
   set(filter)
   foreach(suite IN LISTS heads)
     get_property(home GLOBAL PROPERTY POET_SUITE_${target}_${suite})
@@ -112,6 +116,7 @@ function(poet_label_tests label)
   set(target tests_${label})
   poet_test_program(${target} SOURCES ${sources}
                     LIBRARIES poet_test_all onnx onnx_proto protobuf::libprotobuf PkgConfig::POET_CBC SQLite::SQLite3)
+  target_compile_definitions(${target} PRIVATE POET_TEST_PYTHON="${Python3_EXECUTABLE}")
   if(TARGET poet)
     target_compile_definitions(${target} PRIVATE POET_TEST_PROGRAM="$<TARGET_FILE:poet>")
     target_link_libraries(${target} PRIVATE poet_cli_support)
@@ -142,18 +147,24 @@ function(poet_unit_tests component)
   poet_suite_tests(tests_${component} unit "unit;${component}" ${sources})
 endfunction()
 
-# poet_script_test(<name> LABELS <label...> COMMAND <word...> [ENVIRONMENT <NAME=value...>] [COST <seconds>]
-#                  [CONFIGURATIONS all]): a test that is a program; exit code 77: something for it is not here. COST: the longest
+# poet_script_test(<name> LABELS <label...> COMMAND <word...> [ENVIRONMENT <NAME=value...>] [NEEDS <target...>]
+#                  [COST <seconds>] [CONFIGURATIONS all]): a test that is a program; exit code 77: something for it is not here.
+# NEEDS: the targets to build before it, but for those whose file a word of the command or the environment is. COST: the longest
 # begin first, on a machine that does not know yet how long they take. CONFIGURATIONS all: only ./test --all runs it.
 function(poet_script_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COST;CONFIGURATIONS" "LABELS;COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COST;CONFIGURATIONS" "LABELS;COMMAND;ENVIRONMENT;NEEDS")
   set(configurations)
   if(arg_CONFIGURATIONS)
     set(configurations CONFIGURATIONS ${arg_CONFIGURATIONS})
   endif()
+  set(needs ${arg_NEEDS})
+  string(REGEX MATCHALL "TARGET_FILE:[a-z_]+|^tests_[a-z_]+" files "${arg_COMMAND};${arg_ENVIRONMENT}")
+  list(TRANSFORM files REPLACE "TARGET_FILE:" "")
+  list(APPEND needs ${files})
+  list(JOIN needs " " needs)
   add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${hangs_after} SKIP_RETURN_CODE 77
-                       ENVIRONMENT "${surroundings};${arg_ENVIRONMENT}")
+                       ENVIRONMENT "${surroundings};POET_TEST_NEEDS=${needs};${arg_ENVIRONMENT}")
   if(arg_COST)
     set_tests_properties(${name} PROPERTIES COST ${arg_COST})
   endif()

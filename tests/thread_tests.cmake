@@ -19,4 +19,4 @@ poet_precompile_test(thread_tests)
 add_test(NAME thread_tests COMMAND thread_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 # Children of a process with threads may start their own, which ThreadSanitizer does not support and need not watch.
 set_tests_properties(thread_tests PROPERTIES TIMEOUT ${hangs_after} ENVIRONMENT
-                     "GTEST_OUTPUT=xml:${reports}/thread_tests.xml;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
+                     "GTEST_OUTPUT=xml:${reports}/thread_tests.xml;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0;${surroundings}")

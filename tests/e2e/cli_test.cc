@@ -279,7 +279,7 @@ TEST_F(ScheduleCommand, IsAcceptedByAnIndependentChecker) {
   const std::filesystem::path checker = shared() / "tools" / "check_schedule.py";
   if (!std::filesystem::exists(checker)) GTEST_SKIP() << "no " << checker;
   const std::string instance = folder_.write("instance.json", json_["instance"].dump());
-  const ProgramRun run = run_command({"python3", checker.string(), instance, file_});
+  const ProgramRun run = run_command({POET_TEST_PYTHON, checker.string(), instance, file_});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   const Json solved = poet("solve --quiet --json " + kLinear).json();
   EXPECT_NEAR(run.json()["energy_joules"].get<double>(), solved["energy_joules"].get<double>(), 1e-12);
@@ -349,7 +349,7 @@ TEST(ScheduleOut, ChangesNothingAboutTheAnswer) {
   const std::string asked =
       "solve --quiet --json --model resnet14_cifar --platform a72 --persistent resident --split off "
       "--ram-budget "
-      "1.2MB --time-limit 3s";
+      "1.2MB --time-limit 6s";
   const ProgramRun plain = poet(asked);
   const ProgramRun run = poet(asked + " --schedule-out " + file);
   ASSERT_EQ(run.exit_code, 0) << run.out;

@@ -47,7 +47,7 @@ std::string schedule_file(const TemporaryFolder& folder, std::int64_t budget,
 
 /// What the XML parser of Python finds: the texts, one a line, then the colours of what is filled or drawn.
 ProgramRun read_svg(const std::string& file) {
-  return run_command({"python3", "-c",
+  return run_command({POET_TEST_PYTHON, "-c",
                       "import sys, xml.etree.ElementTree as e\n"
                       "n = '{http://www.w3.org/2000/svg}'\n"
                       "r = e.parse(sys.argv[1]).getroot()\n"

@@ -172,9 +172,10 @@ TEST(SolverFile, RunsACommand) {
   const test::TemporaryFolder folder;
   const std::string its_id = folder.file("id");
   slow.emplace_back("sleep 1000000 & echo $! > " + its_id + "; wait # {mps} {solution}");
-  slow.insert(slow.end(), {"--time-limit", "1s"});
+  slow.insert(slow.end(), {"--time-limit", "5s"});
   const ProgramRun late = test::run_command(slow);
   EXPECT_EQ(late.exit_code, 0) << late.err;
+  ASSERT_NE(test::file_text(its_id), "") << late.out << late.err;
   const pid_t sleeping = std::stoi(test::file_text(its_id));
   EXPECT_TRUE(test::wait_until([&] { return test::is_gone(sleeping); }));
   EXPECT_EQ(late.json()["external_solver"].get<std::string>().find("run "), 0U) << late.out;

@@ -8,6 +8,7 @@ lines shown have to be printed, in this order and to the letter; "..." stands fo
 from machine to machine is not compared: lines labelled as in VARIES, and of a search that a time limit ends all but
 labels and first words. Exit 77 without PyTorch, an ARM compiler or QEMU.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-PYTHON = "/usr/bin/python3"
+PYTHON = sys.executable
 VARIES = {"Trained", "Time", "Solver", "Energy", "Kernels", "Paged"}
 OF_SOLVE = {"Time", "Energy"}  # which are planned, not measured
 
@@ -92,6 +93,7 @@ def main(tutorial, poet):
         return 77
     folder = tempfile.mkdtemp()
     environment = {"PATH": f"{pathlib.Path(poet).resolve().parent}:/usr/bin:/bin", "HOME": folder, "LC_ALL": "C.UTF-8"}
+    environment |= {name: os.environ[name] for name in ("POET_CLOCK", "OMP_WAIT_POLICY") if name in os.environ}
     ran, wrong = 0, []
     try:
         for language, lines in blocks(pathlib.Path(tutorial).read_text()):

@@ -35,8 +35,8 @@ inline std::string digest_of_program() {
   return fmt::format("{:016x}", std::hash<std::string>()(bytes));
 }
 
-/// Copies the plan that `poet solve ARGUMENTS` makes to `copy`. Files are below the build folder; those of
-/// other programs go.
+/// Copies the plan that `poet solve ARGUMENTS` makes to `copy`. ARGUMENTS name no file: what is in it would
+/// not be noticed. Plans are kept below the build folder; those of other programs go.
 inline void make_plan(const std::string& arguments, const std::string& copy) {
   namespace fs = std::filesystem;
   static const fs::path folder = [] {
@@ -54,8 +54,9 @@ inline void make_plan(const std::string& arguments, const std::string& copy) {
   if (!fs::exists(plan)) {
     const fs::path made = plan.string() + fmt::format(".{}", getpid());
     const ProgramRun run = poet("solve --quiet " + arguments + " --plan-out " + made.string());
+    if (run.exit_code == 0) fs::rename(made, plan);
+    fs::remove(made);
     ASSERT_EQ(run.exit_code, 0) << arguments << "\n" << run.out << run.err;
-    fs::rename(made, plan);
   }
   fs::copy_file(plan, copy, fs::copy_options::overwrite_existing);
 }

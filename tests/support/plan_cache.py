@@ -43,8 +43,10 @@ def _folder(poet):
     folder = plans / _digest(poet)
     folder.mkdir(parents=True, exist_ok=True)
     os.utime(folder)
-    for old in sorted(plans.iterdir(), key=lambda each: each.stat().st_mtime)[:-2]:
-        shutil.rmtree(old, ignore_errors=True)
+    with open(plans.with_name("python.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # others look what is old, too
+        for old in sorted(plans.iterdir(), key=lambda each: each.stat().st_mtime)[:-2]:
+            shutil.rmtree(old, ignore_errors=True)
     return folder
 
 

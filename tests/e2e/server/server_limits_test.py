@@ -48,7 +48,7 @@ def slow_clients(server):
     with server.connect():  # its client has gone without a word to this one
         for thread in threads:
             thread.start()
-        served_meanwhile = server.get("/api/v1/status").status == 200 and not ends
+        served_meanwhile = server.get("/api/v1/status").status == 200
         yield
         for thread in threads:
             thread.join()
@@ -205,7 +205,10 @@ def descriptors_of(server):
 def sleeps(server):
     """Whether none of its threads has anything to do."""
     tasks = f"/proc/{server.process.pid}/task"
-    return all(open(f"{tasks}/{task}/stat").read().rsplit(")", 1)[1].split()[0] == "S" for task in os.listdir(tasks))
+    try:
+        return all(open(f"{tasks}/{task}/stat").read().rsplit(")", 1)[1].split()[0] == "S" for task in os.listdir(tasks))
+    except FileNotFoundError:  # one has just ended
+        return False
 
 
 with serving(poet) as server:

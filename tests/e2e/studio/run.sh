@@ -20,7 +20,7 @@ install() {
   flock 9
   if ! cmp -s "$source/package-lock.json" "$build/installed.json" || [[ ! -d $build/node_modules ]]; then
     cp "$source/package.json" "$source/package-lock.json" "$build"
-    (cd "$build" && timeout 300 npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1) >"$build/npm.log" 2>&1 ||
+    (cd "$build" && timeout 1800 npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1) >"$build/npm.log" 2>&1 ||
       return 1
     cp "$source/package-lock.json" "$build/installed.json"
   fi
