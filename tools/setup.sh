@@ -240,7 +240,11 @@ build() {
     logged "configuring" cmake -S "$root" -B "$build_dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPOET_BUILD_APPS=ON "${tests[@]}"
     touch "$build_dir/build.ninja"
   fi
-  (($# > 1)) || return 0
+  # Without a target, what is known of the sources, a new test among them.
+  if (($# == 1)); then
+    logged "configuring" cmake --build "$build_dir" --target build.ninja
+    return
+  fi
   if [[ -f $build_dir/.ninja_log ]]; then say "building"; else say "building (the first time takes minutes)"; fi
   logged "building" cmake --build "$build_dir" --target "${@:2}" -j "$(build_jobs)"
 }

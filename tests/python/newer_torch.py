@@ -29,14 +29,14 @@ def is_whole(mark):
 def make(folder, mark):
     shutil.rmtree(folder, ignore_errors=True)
     for what, command in (
-        ("an environment (Debian's python3-venv)", [sys.executable, "-m", "venv", folder]),
+        ("an environment (of python3-venv)", [sys.executable, "-m", "venv", folder]),
         (" ".join(WANTED), [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--no-input", "--retries", "1", *WANTED]),
-        ("PyTorch as it was installed", [os.path.join(folder, "bin", "python"), "-c", "import numpy, onnx, torch"]),
+        ("the PyTorch that was installed", [os.path.join(folder, "bin", "python"), "-c", "import numpy, onnx, torch"]),
     ):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"skipped: no {what}: {' '.join((done.stderr.strip() or done.stdout.strip()).splitlines()[-1:])}")
+            print(f"skipped: {what} cannot be had: {' '.join((done.stderr.strip() or done.stdout.strip()).splitlines()[-1:])}")
             sys.exit(77)
     with open(mark + ".new", "w", encoding="utf-8") as stream:
         stream.write(MADE_OF)

@@ -28,8 +28,8 @@ constexpr int effort(int all, int parts = 1) {
   return parts == 1 || tries_all() ? all : all / parts;
 }
 
-/// More than how often something must have come up among them that does more than `all` times among all. Of
-/// a small part of the cases chance decides: half as much is asked of these.
+/// The number that the count of an event must exceed, which exceeds `all` when every case is tried. When a
+/// part is, about half of its share: chance decides.
 constexpr int enough(int all, int parts = 1) {
   const bool whole = !kSanitized && (parts == 1 || tries_all());
   return whole ? all : effort(16 * all, parts) / 32 - 1;
