@@ -16,44 +16,44 @@ while [[ ${1:-} == --* ]]; do
   case $1 in
     --build-only) build_only=1 ;;
     --all) all=ON ;;
+    *) say "tools/check_sanitized.sh knows --build-only and --all, and not $1"; exit 2 ;;
   esac
   shift
 done
 
-# built PRESET: configures and builds a preset in CMakePresets.json.
-built() (
+# in_preset PRESET COMMAND...: with setup.sh's functions for the preset's build folder.
+in_preset() (
   export POET_BUILD_DIR=build-$1
   # shellcheck source=tools/setup.sh
   source tools/setup.sh
   mkdir -p "$build_dir"
-  : >"$log"
   SECONDS=0
+  "${@:2}" "$1" </dev/null
+)
+
+built() {
+  : >"$log"
   logged "configuring $1" cmake --preset "$1" -DPOET_SANITIZE_ALL=$all
   logged "building $1" cmake --build --preset "$1" -j "$(build_jobs)"
   say "$1: built in $SECONDS s"
-)
+}
 
-# tested PRESET: runs its tests.
-tested() (
-  export POET_BUILD_DIR=build-$1
-  # shellcheck source=tools/setup.sh
-  source tools/setup.sh
+tested() {
   rm -rf "$build_dir/test-reports" && mkdir "$build_dir/test-reports"
-  SECONDS=0
   run_ctest --preset "$1" -j2 --output-junit "$build_dir/test-reports/ctest.xml" || exit
   say "$1: run in $SECONDS s"
-)
+}
 
 presets=("$@")
 ((${#presets[@]})) || presets=(sanitize thread-sanitize)
 ready=()
 for preset in "${presets[@]}"; do
-  if built "$preset" </dev/null; then ready+=("$preset"); else result=1; fi
+  if in_preset "$preset" built; then ready+=("$preset"); else result=1; fi
 done
-[[ -z $build_only ]] || exit "$result"
+[[ -z $build_only && -n ${ready[*]} ]] || exit "$result"
 tests=()
 for preset in "${ready[@]}"; do  # beside each other: many tests wait
-  tested "$preset" </dev/null &
+  in_preset "$preset" tested &
   tests+=($!)
   reports+=("build-$preset/test-reports")
 done
