@@ -6,7 +6,7 @@ usage: count_tests.py [--present DATA] FOLDER...
 FOLDER/ctest.xml is ctest's report; a folder without one counts as a failure. A program made of GoogleTest cases leaves
 FOLDER/NAME.xml besides, and its cases count one by one; any other test counts as one. A program that ctest calls failed
 although none of its recorded cases failed (a crash, a time-out, a sanitizer's finding at exit) counts as one failure
-more.
+more, and one whose report has no case, since its filter fits nothing, as a failure.
 With --present, and if the folder DATA exists, a case that was skipped with a message that names a path below DATA counts
 as failed: its data should be there.
 Exit 0 if nothing failed and something ran, 1 otherwise.
@@ -50,7 +50,7 @@ def count(folder, present):
         if status == "fail" and f == 0:
             f += 1
         elif p + f + s == 0:
-            if status == "run":
+            if status == "run" and not os.path.exists(os.path.join(folder, test.get("name") + ".xml")):
                 p = 1
             elif status == "disabled" or "SKIP" in (skip_message(test) or ""):
                 s = 1

@@ -174,9 +174,11 @@ lock_build() {
   fi
 }
 
-# set_up program|everything, set_up tests [TARGET...]: brings the program, or all that is built, or these targets with the
-# packages that tests need, up to date; without a target it configures. One process at a time per build folder; the others wait
-# and then find the work done.
+# set_up program            builds the program
+# set_up everything         builds all there is, with the packages of tests
+# set_up tests TARGET...    builds these targets, with the packages of tests
+# set_up tests              configures, so that all tests are known
+# Each does what is not up to date. One process at a time per build folder; the others wait and then find the work done.
 set_up() {
   local what=$1 targets=("${@:2}")
   case $what in
@@ -216,11 +218,11 @@ set_up_for() {
   exec 9>&-
 }
 
-# run_ctest ARGS...: ctest, without what its surroundings say to poet, and without the signals that nohup or a shell's & have
-# made ignored, which tests send.
+# run_ctest ARGS...: ctest, without what its surroundings say to poet, to Python and to test programs, and without the signals
+# that nohup or a shell's & have made ignored, which tests send.
 run_ctest() {
   env --default-signal=HUP,INT,QUIT,TERM,PIPE -u COLUMNS -u NO_COLOR -u SOURCE_DATE_EPOCH -u POET_NO_INSTALL -u POET_CALLED_AS \
-    -u POET_DATA_DIR ctest "$@"
+    -u POET_DATA_DIR -u PYTHONPATH -u PYTHONHOME -u GTEST_FILTER -u MAKEFLAGS ctest "$@"
 }
 
 # build program|tests|everything [TARGET...]: without a target it configures.

@@ -33,6 +33,11 @@ def main(program):
         assert counted(program, reports, "--present", data) == (1, "1 passed, 1 failed, 1 skipped")
         (reports / "golden_a.xml").write_text(CASES.format(SKIPPED.format("/usr/share/libonnx-testdata")))
         assert counted(program, reports, "--present", data) == (0, "1 passed, 0 failed, 2 skipped")
+        # Without its report a program counts as one; a report of nothing is a mistake.
+        (reports / "golden_a.xml").unlink()
+        assert counted(program, reports) == (0, "1 passed, 0 failed, 1 skipped")
+        (reports / "golden_a.xml").write_text("<testsuites/>")
+        assert counted(program, reports) == (1, "0 passed, 1 failed, 1 skipped")
 
 
 if __name__ == "__main__":
