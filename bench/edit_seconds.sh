@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Seconds from an edit to tested: to a source of each component a function is added, then ./test COMPONENT; the source is put back.
-#   bench/edit_seconds.sh [COMPONENT...]    default: every folder of src/poet, then shared, cli and server of apps
+# Seconds from an edit to tested: to a source a function is added, then ./test COMPONENT; the source is put back.
+#   bench/edit_seconds.sh [COMPONENT|SOURCE...]    COMPONENT: its largest source; default: every component, then shared, cli and server
 # Prints a table: component, source, seconds with nothing changed, seconds with the edit. The machine should do nothing else; ccache is
 # switched off, since no edit is one that was compiled before.
 set -euo pipefail
@@ -25,9 +25,16 @@ put_back() { [[ -z $edited ]] || cp "$saved" "$edited"; edited=; }
 trap 'put_back; rm -f "$saved"' EXIT
 printf '%-10s %-48s %9s %9s\n' component source unchanged edited
 for component in "${components[@]}"; do
-  folder=src/poet/$component
-  [[ -d $folder ]] || folder=apps/$component
-  source=$(find "$folder" -name '*.cc' -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
+  if [[ -f $component ]]; then
+    source=$component
+    component=${source#*/}         # apps/cli/... and src/poet/base/...
+    component=${component#poet/}
+    component=${component%%/*}
+  else
+    folder=src/poet/$component
+    [[ -d $folder ]] || folder=apps/$component
+    source=$(find "$folder" -name '*.cc' -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
+  fi
   seconds "$component" >/dev/null
   unchanged=$(seconds "$component")
   cp "$source" "$saved"

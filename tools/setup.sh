@@ -49,6 +49,8 @@ program_sources=(CMakeLists.txt cmake src apps firmware web tools/setup.sh)
 build_dir=${POET_BUILD_DIR:-build}
 [[ $build_dir == /* ]] || build_dir=$root/$build_dir
 log=$build_dir/setup.log
+refused=$build_dir/.could-not-install  # packages that tests would like, for a day
+has_packages=                          # of what set_up was asked for before
 program=$build_dir/apps/cli/poet
 stamp=$build_dir/.program-built
 # Runs the repository's scripts: Debian's, whatever python3 comes first on the PATH.
@@ -120,6 +122,9 @@ install_packages() {
   fi
   missing=$(missing_packages "${needed[@]}")
   optional=$(missing_extras "${wanted[@]}")
+  if [[ $1 != extras && -n $(find "$refused" -mtime -1 2>/dev/null) ]]; then
+    optional=$(tr ' ' '\n' <<<"$optional" | grep -vxFf "$refused" | grep . | tr '\n' ' ') || true
+  fi
   [[ -n $missing$optional ]] || return 0
   if [[ -n ${POET_NO_INSTALL:-} ]]; then
     [[ -z $optional ]] || say "POET_NO_INSTALL is set: what uses these packages does without: $optional"
@@ -149,7 +154,7 @@ install_packages() {
   for extra in $optional; do
     printf '\n== installing %s\n' "$extra" >>"$log"
     "${apt[@]}" install --no-install-recommends "$extra" >>"$log" 2>&1 </dev/null 9>&- ||
-      say "could not install $extra: what uses it will do without"
+      { say "could not install $extra: what uses it will do without, until it is tried again in a day" && echo "$extra" >>"$refused"; }
   done
 }
 
@@ -190,8 +195,11 @@ set_up() {
   fi
   lock_build
   if [[ $what != program ]] || ! program_is_current; then
-    : >"$log"
-    install_packages "$what"
+    if [[ $has_packages != "$what" ]]; then
+      : >"$log"
+      install_packages "$what"
+      has_packages=$what
+    fi
     # Dated before the build: a source changed meanwhile is newer.
     printf '%s\n' "$root" >"$stamp.new"
     build "$what" "${targets[@]}"
