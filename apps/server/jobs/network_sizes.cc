@@ -49,6 +49,7 @@ NetworkSizes::Answer NetworkSizes::ask(const SizeCheck& check) {
   call.arguments.insert(call.arguments.end(), check.arguments.begin(), check.arguments.end());
   call.messages = folder_ / fmt::format("{}-{}", getpid(), next_++);
   call.memory_limit_bytes = memory_bytes_;
+  call.limits_work = true;
   std::string words;
   ChildEnd end;
   try {

@@ -24,6 +24,7 @@ std::string program_output(const fs::path& program, const fs::path& folder,
   call.arguments.insert(call.arguments.end(), arguments.begin(), arguments.end());
   call.output = folder / "output";
   call.messages = folder / "messages";
+  call.limits_work = true;
   const ChildEnd end = run_program(call, 60);
   std::string output = contents(call.output);
   const std::string messages = contents(call.messages);

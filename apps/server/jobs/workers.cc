@@ -134,6 +134,7 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
   call.messages = folder / "messages";
   call.memory_limit_bytes = settings_.memory_bytes;
   call.is_background = true;
+  call.limits_work = true;
 
   ProgressReader progress(folder / "progress");
   Clock::time_point looked = Clock::now();

@@ -58,6 +58,7 @@ ChildEnd Drawings::run_in(const fs::path& folder, std::vector<std::string> argum
   call.folder = folder;
   call.messages = folder / "messages";
   call.memory_limit_bytes = memory_bytes_;
+  call.limits_work = true;
   return run_program(call, kMostSeconds, [this] { return !stopping_; });
 }
 

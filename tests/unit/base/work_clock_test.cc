@@ -12,11 +12,12 @@
 #include <thread>
 
 #include "poet/base/process/child.h"
+#include "poet/base/process/program.h"
 
 namespace poet {
 namespace {
 
-constexpr double kWork = 0.05;
+constexpr double kWork = 0.2;
 
 /// Works for `kWork` seconds since this process began.
 int work() {
@@ -34,8 +35,8 @@ class WorkClock : public testing::Test {
 
 TEST_F(WorkClock, StandsWhereNothingIsDone) {
   const double before = work_seconds();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_LT(work_seconds() - before, 0.05);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LT(work_seconds() - before, kWork);
 }
 
 TEST_F(WorkClock, CountsChildrenThatHaveEnded) {
@@ -69,6 +70,15 @@ TEST_F(WorkClock, LimitsChildrenByTheirWork) {
     return 0;
   };
   EXPECT_EQ(run_child(never_ends, watch).how, ChildEnd::How::stopped);
+}
+
+TEST_F(WorkClock, LimitsProgramsByTheirWork) {
+  ProgramCall call;
+  call.arguments = {"sleep", "0.3"};
+  call.limits_work = true;
+  EXPECT_EQ(run_program(call, kWork).how, ChildEnd::How::finished);
+  call.arguments = {"sh", "-c", "while :; do :; done"};
+  EXPECT_EQ(run_program(call, kWork).how, ChildEnd::How::stopped);
 }
 
 }  // namespace

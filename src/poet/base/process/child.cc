@@ -306,15 +306,18 @@ void wait_for_news(const std::vector<const Child*>& children, double seconds) {
   (void)poll(ends.data(), static_cast<nfds_t>(ends.size()), milliseconds);
 }
 
+double limit_seconds(const Child& child, bool limits_work) {
+  return limits_work ? work_seconds_of(child.id())
+                     : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
 ChildEnd run_child(const ChildWork& work, const ChildWatch& watch, const ChildSettings& settings) {
   if (!(watch.time_limit_seconds > 0)) return {ChildEnd::How::stopped};
   Child child(work, settings);
-  const auto clock = [&] {
-    return watch.limits_work ? work_seconds_of(child.id())
-                             : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  const double start = limit_seconds(child, watch.limits_work);
+  const auto left = [&] {
+    return watch.time_limit_seconds - (limit_seconds(child, watch.limits_work) - start);
   };
-  const double start = clock();
-  const auto left = [&] { return watch.time_limit_seconds - (clock() - start); };
   for (;;) {
     wait_for_news({&child}, std::min(left(), kPollSeconds));
     bool goes_on = left() > 0 && (!watch.keep_going || watch.keep_going());

@@ -148,6 +148,10 @@ class Child {
 /// Waits until receive() of one of them may return a message, at most `seconds`.
 void wait_for_news(const std::vector<const Child*>& children, double seconds);
 
+/// Seconds since some moment, on the clock of a child's time limit: of its work (work_clock.h), or the
+/// wall's.
+[[nodiscard]] double limit_seconds(const Child& child, bool limits_work);
+
 struct ChildWatch {
   double time_limit_seconds = std::numeric_limits<double>::infinity();
   /// Whether the limit is one of work (work_clock.h), for children that compute and wait for nothing.

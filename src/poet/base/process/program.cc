@@ -34,8 +34,6 @@ bool redirect(int stream, const std::filesystem::path& file, int flags) {
 
 ChildEnd run_program(const ProgramCall& call, double time_limit_seconds,
                      const std::function<bool()>& keep_going) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
   std::vector<std::string> arguments = call.arguments;
   std::vector<std::string> variables = call.environment.value_or(std::vector<std::string>());
   const std::vector<char*> argument_list = pointers(arguments);
@@ -53,10 +51,11 @@ ChildEnd run_program(const ProgramCall& call, double time_limit_seconds,
     return errno;
   };
   Child child(become, {Streams::quiet, true, call.memory_limit_bytes});
+  const double start = limit_seconds(child, call.limits_work);
   // The connection closes when the program takes over; the child speaks only if it has not.
   for (std::chrono::milliseconds pause{1}; !child.has_ended();) {
-    const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-    if (spent >= time_limit_seconds || (keep_going && !keep_going())) {
+    if (limit_seconds(child, call.limits_work) - start >= time_limit_seconds ||
+        (keep_going && !keep_going())) {
       ChildEnd end = child.kill();
       end.how = ChildEnd::How::stopped;
       return end;

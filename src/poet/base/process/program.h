@@ -22,6 +22,7 @@ struct ProgramCall {
   std::optional<std::vector<std::string>> environment;  // "NAME=value"; absent: this process's
   std::optional<std::int64_t> memory_limit_bytes = {};  // of its address space (ChildSettings)
   bool is_background = false;                           // it leaves the processor to others (nice 10)
+  bool limits_work = false;                             // its time limit is one of work (ChildWatch)
 };
 
 /// Runs a program as a child (child.h) with its own process group and default SIGINT, SIGTERM and SIGPIPE.
