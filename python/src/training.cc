@@ -50,7 +50,8 @@ class ArrayDataset final : public runtime::Dataset {
     for (const DataInput& input : inputs) add(input);
     for (const auto& given : arrays_) {
       const std::string& name = given.first;
-      if (std::none_of(inputs.begin(), inputs.end(), [&](const DataInput& input) { return input.name == name; }))
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const DataInput& input) { return input.name == name; }))
         throw InputError(place_, fmt::format("\"{}\" is no input of the network", name));
     }
   }
@@ -65,7 +66,9 @@ class ArrayDataset final : public runtime::Dataset {
     }
   }
 
-  [[nodiscard]] std::string description() const override { return fmt::format("arrays, {} samples", samples_); }
+  [[nodiscard]] std::string description() const override {
+    return fmt::format("arrays, {} samples", samples_);
+  }
 
  private:
   struct Source {
@@ -83,8 +86,8 @@ class ArrayDataset final : public runtime::Dataset {
       throw InputError(place_, fmt::format("\"{}\" is not made of samples of {} bytes", input.name, bytes));
     const std::int64_t samples = total / bytes;
     if (!sources_.empty() && samples != samples_)
-      throw InputError(place_, fmt::format("\"{}\" has {} samples, the input before it {}", input.name, samples,
-                                           samples_));
+      throw InputError(place_, fmt::format("\"{}\" has {} samples, the input before it {}", input.name,
+                                           samples, samples_));
     samples_ = samples;
     const auto* data = static_cast<const std::byte*>(found->second.ptr);
     if (input.range > 0 && input.dtype == DType::int32) check_range(input, data, total / 4);
@@ -97,12 +100,13 @@ class ArrayDataset final : public runtime::Dataset {
       std::int32_t number = 0;
       std::memcpy(&number, data + 4 * i, sizeof number);
       if (number < 0 || number >= input.range)
-        throw InputError(place_, fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name, number,
-                                             i, input.range - 1));
+        throw InputError(place_, fmt::format("\"{}\" has {} at place {}; its numbers are 0 to {}", input.name,
+                                             number, i, input.range - 1));
     }
   }
 
-  void check_targets(const DataInput& input, const std::byte* data, std::int64_t bytes, std::int64_t samples) const {
+  void check_targets(const DataInput& input, const std::byte* data, std::int64_t bytes,
+                     std::int64_t samples) const {
     for (std::int64_t i = 0; i < samples; ++i) {
       const std::string rule =
           runtime::broken_rule(input, i, {data + i * bytes, static_cast<std::size_t>(bytes)});
@@ -112,7 +116,7 @@ class ArrayDataset final : public runtime::Dataset {
 
   std::map<std::string, py::buffer_info> arrays_;  // kept alive
   std::string place_;
-  std::vector<Source> sources_;              // of each input
+  std::vector<Source> sources_;  // of each input
   std::int64_t samples_ = 0;
 };
 
@@ -182,7 +186,7 @@ class Training {
     Arguments arguments(given);
     const auto arrays = arguments.take<std::map<std::string, py::buffer>>("arrays");
     const auto validation_arrays = arguments.take<std::map<std::string, py::buffer>>("validation_arrays");
-    network_ = take_onnx_network(arguments, plan.picture.plan.instance.batch_size);
+    network_ = take_onnx_network(arguments, plan.picture.plan.instance);
     const bool strict = arguments.flag("strict", true);
     runtime::TrainerOptions options = take_options(arguments);
     arguments.finish();
@@ -292,10 +296,10 @@ class Training {
 
   [[nodiscard]] const runtime::TrainerSetup& setup() const { return trainer_->setup(); }
 
-  /// Notes on the run so far, as of `poet run`. `saves`: a checkpoint is to be written at the end; `saved`: it
-  /// was.
-  [[nodiscard]] std::vector<std::string> notes(const std::optional<fs::path>& best, std::int64_t validate_every,
-                                               bool saves, bool saved) {
+  /// Notes on the run so far, as of `poet run`. `saves`: a checkpoint is to be written at the end; `saved`:
+  /// it was.
+  [[nodiscard]] std::vector<std::string> notes(const std::optional<fs::path>& best,
+                                               std::int64_t validate_every, bool saves, bool saved) {
     const py::gil_scoped_release unlocked;
     const std::lock_guard one_at_a_time(stepping_);
     runtime::RunSummary summary = summary_;
@@ -315,7 +319,8 @@ class Training {
   /// of its parameters and no others.
   [[nodiscard]] std::optional<OnnxNetwork> origin() const {
     if (!network_ || !network_->is_chosen) return network_;
-    const bool is_other = !other_parameter(network_->import().forward, trainer_->file().instance.graph).empty();
+    const bool is_other =
+        !other_parameter(network_->import().forward, trainer_->file().instance.graph).empty();
     return is_other ? std::nullopt : network_;
   }
 
@@ -332,9 +337,11 @@ void add_training(py::module_& module) {
   py::class_<runtime::StepFigures>(module, "StepFigures")
       .def_readonly("number", &runtime::StepFigures::number)
       .def_readonly("loss", &runtime::StepFigures::loss)
-      .def_property_readonly("seconds", [](const runtime::StepFigures& step) { return step.makespan.value(); })
+      .def_property_readonly("seconds",
+                             [](const runtime::StepFigures& step) { return step.makespan.value(); })
       .def_property_readonly("stalled", [](const runtime::StepFigures& step) { return step.stalled.value(); })
-      .def_property_readonly("fetching", [](const runtime::StepFigures& step) { return step.fetching.value(); });
+      .def_property_readonly("fetching",
+                             [](const runtime::StepFigures& step) { return step.fetching.value(); });
   py::class_<runtime::ValidationFigures>(module, "ValidationFigures")
       .def_readonly("step", &runtime::ValidationFigures::step)
       .def_readonly("loss", &runtime::ValidationFigures::loss)

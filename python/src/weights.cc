@@ -74,14 +74,16 @@ py::dict convert(const py::kwargs& given) {
 
 }  // namespace
 
-std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments, std::int64_t plan_batch) {
+std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments, const Instance& instance) {
   const auto file = arguments.take<fs::path>("onnx");
   if (!file) return std::nullopt;
   const OnnxFile onnx = take_onnx(arguments, *file);
   ImportOptions options = onnx.reading;
-  const std::int64_t batch = arguments.count("batch_size").value_or(plan_batch);
+  options.trained = parameter_names(instance.graph);
+  const std::int64_t batch = arguments.count("batch_size").value_or(instance.batch_size);
   const bool is_chosen = arguments.flag("onnx_is_weights", false);
-  return OnnxNetwork{*file, [file = *file, options, batch] { return import_at_batch(file, options, batch); }, is_chosen};
+  return OnnxNetwork{*file, [file = *file, options, batch] { return import_at_batch(file, options, batch); },
+                     is_chosen};
 }
 
 void check_names(const fs::path& file, const Graph& training, bool has_rest) {
@@ -96,10 +98,10 @@ void check_names(const fs::path& file, const Graph& training, bool has_rest) {
     if (!opened.has(name)) missing.push_back(name);
   if (!unknown.empty()) {
     const std::vector<std::string>& wanted = missing.empty() ? known : missing;
-    throw InputError(file.string(),
-                     fmt::format("'{}'{} is no tensor of the network{}; strict=False ignores such tensors",
-                                 unknown.front(), and_more(unknown.size()),
-                                 suggestion(unknown.front(), wanted)));
+    throw InputError(
+        file.string(),
+        fmt::format("'{}'{} is no tensor of the network{}; strict=False ignores such tensors",
+                    unknown.front(), and_more(unknown.size()), suggestion(unknown.front(), wanted)));
   }
   if (!missing.empty() && !has_rest)
     throw InputError(file.string(),

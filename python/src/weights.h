@@ -14,8 +14,9 @@
 namespace poet::python {
 
 /// onnx, a file, with batch_size, input_shapes, loss, huber_delta, loss_output and allow_opaque, as solve()
-/// imported it (batch_size is the plan's if not given); onnx_is_weights: the user named it as a file of weights. nullopt without onnx.
-[[nodiscard]] std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments, std::int64_t plan_batch);
+/// imported it (batch_size is the plan's if not given); onnx_is_weights: the user named it as a file of
+/// weights. nullopt without onnx.
+[[nodiscard]] std::optional<OnnxNetwork> take_onnx_network(Arguments& arguments, const Instance& instance);
 
 /// Throws InputError where the tensors of `file` are not those of `training`: one that is no tensor of the
 /// network (num_batches_tracked and optimiser state aside), or, unless `has_rest`, a parameter that is

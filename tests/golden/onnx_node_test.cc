@@ -144,7 +144,6 @@ const Op& loss_of(const Graph& graph) {
 std::string feed(const ImportedModel& imported, const std::map<std::string, Array>& all,
                  reference::Interpreter& run) {
   const Graph& graph = imported.forward;
-  const std::set<std::string> transposed(imported.transposed.begin(), imported.transposed.end());
   const ValueId targets = loss_of(graph).inputs.at(1);
   for (const ValueId v : ids<ValueId>(graph.values.size())) {
     const Value& value = graph.values[v];
@@ -154,7 +153,8 @@ std::string feed(const ImportedModel& imported, const std::map<std::string, Arra
     const auto found = all.find(value.name);
     const auto elements = static_cast<std::size_t>(element_count(value.shape));
     if (found != all.end() && found->second.data.size() == elements) {
-      run.set(v, transposed.contains(value.name) ? transposed_matrix(found->second) : found->second.data);
+      run.set(v, value.in_file && value.in_file->transposed ? transposed_matrix(found->second)
+                                                            : found->second.data);
     } else if (v == targets || value.name.ends_with(".bias")) {  // one that the file left out
       run.set(v, std::vector<double>(elements, 0.0));
     } else {

@@ -28,9 +28,10 @@ inline onnx::Tensor onnx_reals(const Shape& shape, std::vector<double> contents 
   onnx::Tensor tensor;
   tensor.shape = shape;
   tensor.known = !contents.empty();
-  tensor.zeros =
-      tensor.known && std::all_of(contents.begin(), contents.end(), [](double x) { return x == 0; });
   tensor.reals = std::move(contents);
+  const bool uniform = std::all_of(tensor.reals.begin(), tensor.reals.end(),
+                                   [&](double x) { return x == tensor.reals.front(); });
+  if (tensor.known && uniform) tensor.fill = tensor.reals.front();
   return tensor;
 }
 

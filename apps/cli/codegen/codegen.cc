@@ -82,7 +82,7 @@ class FirstWeights {
         checkpoint_(graph, file && !is_onnx(*file) ? std::optional<fs::path>(*file) : std::nullopt),
         seeds_(graph) {
     if (!file || !is_onnx(*file)) return;
-    onnx_.emplace(*file, import_for_weights(*file, batch_size));
+    onnx_.emplace(*file, import_for_weights(*file, batch_size, parameter_names(graph)));
     std::vector<std::byte> bytes;
     for (const ValueId v : runtime::persistent_values(graph)) {
       const Value value = at_home(graph.values[v]);

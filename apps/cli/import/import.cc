@@ -18,6 +18,7 @@
 #include "poet/base/write_file.h"
 #include "poet/cost/instance_json.h"
 #include "poet/cost/json_reader.h"
+#include "poet/pipeline/network.h"
 #include "poet/pipeline/pose.h"
 
 namespace poet::cli {
@@ -38,8 +39,10 @@ class Import final : public Command {
                    "-o only: device, a name (poet devices lists them) or a profile file", "DEVICE|FILE.json");
     parser_.option("--optimizer", options_.optimizer,
                    "-o only: optimizer: sgd (default), momentum, adam or adamw", "sgd|momentum|adam|adamw");
-    parser_.option("--trainable", options_.trainable, "-o only: train only parameters whose names match",
-                   "PATTERN");
+    parser_.option(
+        "--trainable", options_.trainable,
+        "train only parameters whose names match; a name without wildcards may be that of a constant",
+        "PATTERN");
     parser_.option("--op-limit", op_limit_,
                    "reject files whose training step has more ops (default: no limit)", "N");
     parser_.flag("--operators", every_op_, "list every operator with its shapes, not only totals by kind");
@@ -52,12 +55,11 @@ class Import final : public Command {
     if (out_ && !options_.platform)
       throw InputError("-o", "needs --platform: an instance has the costs of a device");
     if (options_.platform && !out_) throw InputError("--platform", "is for the instance that -o writes");
-    if (!out_ && (options_.optimizer || options_.trainable))
-      throw InputError(options_.optimizer ? "--optimizer" : "--trainable",
-                       "is for the instance that -o writes");
+    if (!out_ && options_.optimizer) throw InputError("--optimizer", "is for the instance that -o writes");
     if (out_) check_writable("-o", *out_);
     std::optional<Activity> activity(std::in_place, "reading " + file_);
-    const ImportedModel model = read_onnx(options_);
+    ImportedModel model = read_onnx(options_);
+    if (options_.trainable) leave_alone(model, *options_.trainable);
     check_ops(model.forward);
     const Contents contents = measure(model.forward);
     if (out_) write_file(*out_, json_text(to_json(instance()), 1) + "\n");
@@ -72,6 +74,14 @@ class Import final : public Command {
  private:
   Instance instance() const {
     return load(network_spec(options_), device_spec(options_), policy_of(options_)).instance;
+  }
+
+  static void leave_alone(ImportedModel& model, const std::string& trainable) {
+    for (Value& value : model.forward.values) {
+      if (value.persistence != Persistence::parameter || matches(trainable, value.name)) continue;
+      value.persistence = Persistence::optimizer_state;
+      model.reasons[value.name] = "--trainable does not match it";
+    }
   }
 
   void check_ops(const Graph& forward) const {

@@ -66,13 +66,21 @@ Json op_json(const Graph& forward, const OpRow& row) {
   return json;
 }
 
-Json parameters_json(const Graph& forward) {
+/// Why the import made the value a parameter or a constant.
+std::string reason(const ImportedModel& model, const Value& value) {
+  const auto found = model.reasons.find(value.name);
+  return found == model.reasons.end() ? "" : found->second;
+}
+
+Json parameters_json(const ImportedModel& model) {
   Json list = Json::array();
-  for (const Value& value : forward.values) {
+  for (const Value& value : model.forward.values) {
     if (!is_persistent(value.persistence) || value.alias_of.valid()) continue;
     list.push_back({{"name", value.name},
                     {"shape", value.shape},
-                    {"trains", value.persistence == Persistence::parameter}});
+                    {"shape_in_file", shape_in_file(value)},
+                    {"trains", value.persistence == Persistence::parameter},
+                    {"why", reason(model, value)}});
   }
   return list;
 }
@@ -110,15 +118,21 @@ std::string operators_text(const Graph& forward, const Contents& contents) {
 }
 
 /// Values that stay in RAM across steps, by the names that --trainable matches.
-std::string parameters_text(const Graph& forward) {
-  Table table(
-      {{"parameter", Align::left}, {"shape", Align::left}, {"elements", Align::right}, {"", Align::left}});
-  for (const Value& value : forward.values) {
+std::string parameters_text(const ImportedModel& model) {
+  Table table({{"parameter", Align::left},
+               {"shape", Align::left},
+               {"elements", Align::right},
+               {"", Align::left},
+               {"why", Align::left}});
+  for (const Value& value : model.forward.values) {
     if (!is_persistent(value.persistence) || value.alias_of.valid()) continue;
     table.add({value.name, shapes_text({value.shape}), format_count(element_count(value.shape)),
-               value.persistence == Persistence::parameter ? "trains" : "does not train"});
+               value.persistence == Persistence::parameter ? "trains" : "does not train",
+               reason(model, value)});
   }
-  return terminal_table(table);
+  return terminal_table(table) +
+         "To leave a parameter as it is, give --trainable patterns that do not match it; to train a constant "
+         "of real numbers, name it there: --trainable \"*,NAME\".\n";
 }
 
 std::string nodes_text(const NodeCounts& nodes) {
@@ -196,7 +210,7 @@ Json import_json(const std::string& file, const ImportedModel& model, const Cont
   }
   json["operators"] = Json::array();
   for (const OpRow& row : contents.ops) json["operators"].push_back(op_json(model.forward, row));
-  json["parameters"] = parameters_json(model.forward);
+  json["parameters"] = parameters_json(model);
   json["total"] = sum_json(contents.total);
   json["total"]["forward_macs"] = contents.macs;
   json["notices"] = model.notices;
@@ -219,7 +233,7 @@ std::string import_text(const std::string& file, const ImportedModel& model, con
     out += fmt::format("input {}: {} {}\n", value.name, to_string(value.dtype), fmt::join(value.shape, "x"));
   }
   if (every_op) out += "\n" + operators_text(model.forward, contents);
-  if (every_parameter) out += "\n" + parameters_text(model.forward);
+  if (every_parameter) out += "\n" + parameters_text(model);
   out += "\n" + terminal_table(table);
   out += fmt::format("\nParameters {}, forward MACs {}.\n", format_count(contents.total.parameters),
                      format_short(static_cast<double>(contents.macs)));

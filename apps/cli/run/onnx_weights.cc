@@ -41,16 +41,22 @@ void check(Forked& process, const std::string& what) {
   if (code != 0) throw SaidElsewhere{code};
 }
 
+OnnxNetwork for_weights(const std::filesystem::path& file, const Instance& instance, bool is_chosen) {
+  return {file,
+          [file, batch_size = instance.batch_size, parameters = parameter_names(instance.graph)] {
+            return import_for_weights(file, batch_size, parameters);
+          },
+          is_chosen};
+}
+
 }  // namespace
 
 std::optional<OnnxNetwork> onnx_source(const RunChoice& training, const std::optional<OnnxNetwork>& network,
-                                       std::int64_t batch_size) {
+                                       const Instance& instance) {
   if (training.trainer.resume) return std::nullopt;
   if (!training.weights) return network;
   if (!is_onnx(*training.weights)) return network;  // what safetensors lack
-  return OnnxNetwork{*training.weights,
-                     [file = *training.weights, batch_size] { return import_for_weights(file, batch_size); },
-                     true};
+  return for_weights(*training.weights, instance, true);
 }
 
 std::optional<OnnxNetwork> origin_of(const Instance& instance, const RunChoice& choice,
@@ -58,9 +64,7 @@ std::optional<OnnxNetwork> origin_of(const Instance& instance, const RunChoice& 
   const Graph& training = instance.graph;
   std::optional<OnnxNetwork> candidate = named;
   if (!candidate && choice.weights && is_onnx(*choice.weights))
-    candidate = OnnxNetwork{*choice.weights, [file = *choice.weights, batch = instance.batch_size] {
-                              return import_for_weights(file, batch);
-                            }};
+    candidate = for_weights(*choice.weights, instance, false);
   if (!candidate) {
     if (exports) check_exportable(training, {});
     return std::nullopt;

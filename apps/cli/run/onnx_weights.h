@@ -16,9 +16,10 @@ namespace poet::cli {
 
 /// Returns the ONNX file to read weights from: --weights if it is one, otherwise `network`, the graph's file,
 /// which has what safetensors (--weights) lack. nullopt for resumed runs, whose checkpoint has them.
+/// `instance`: what trains.
 [[nodiscard]] std::optional<OnnxNetwork> onnx_source(const RunChoice& training,
                                                      const std::optional<OnnxNetwork>& network,
-                                                     std::int64_t batch_size);
+                                                     const Instance& instance);
 
 /// The ONNX file that the network of a plan came from: `named` by the user, which must be it, else --weights
 /// where that has all parameters of the network and no others. With `exports`, throws InputError also where

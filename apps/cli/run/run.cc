@@ -141,7 +141,7 @@ class Run final : public Command {
         // Before the search, so that nobody waits for a plan that cannot be trained by.
         runtime::charge_workspaces(instance, kernels);
         runtime::check_rules(semantics);
-        check_run(instance.graph, training, onnx_source(training, origin_, instance.batch_size));
+        check_run(instance.graph, training, onnx_source(training, origin_, instance));
         if (onnx_out_) check_exportable(instance.graph, origin_);
       };
       const std::vector<Solved> answers = solve_budgets(problem_, solving);
@@ -204,7 +204,7 @@ class Run final : public Command {
 
   int train(Runnable runnable, RunChoice choice) const {
     std::optional<OnnxWeightsApart> weights;
-    if (const auto source = onnx_source(choice, origin_, runnable.plans.instance.batch_size)) {
+    if (const auto source = onnx_source(choice, origin_, runnable.plans.instance)) {
       weights.emplace(runnable.plans.instance.graph, *source);
       choice.trainer.weights = weights->source();
       choice.trainer.weights_origin = source->file;

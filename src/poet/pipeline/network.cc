@@ -134,6 +134,10 @@ ImportedModel import_network(const NetworkSpec& spec) {
   const auto& onnx = std::get<OnnxFile>(spec.source);
   ImportOptions options = onnx.reading;
   options.batch_size = spec.batch_size;
+  if (spec.trainable) {  // names without wildcards: also those of constants
+    for (const std::string& pattern : pieces_of(*spec.trainable, ','))
+      if (pattern.find_first_of("*?[") == std::string::npos) options.trained.insert(pattern);
+  }
   return import_onnx(onnx.file, options);
 }
 

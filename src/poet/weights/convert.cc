@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -39,7 +40,7 @@ void add(ConvertedWeights& done, const Value& value) {
 }
 
 ConvertedWeights onnx_to_safetensors(const std::string& from, const std::string& to) {
-  const ImportedModel model = import_for_weights(from, kBatch);
+  const ImportedModel model = import_for_weights(from, kBatch, {});
   const OnnxWeights weights(from, model);
   ConvertedWeights done;
   done.notices = model.notices;
@@ -131,6 +132,25 @@ void check_safetensors(const std::string& file) {
   }
 }
 
+/// Imports a network with those constants as parameters that have other numbers in a file of trained weights:
+/// training may have been told to train them.
+ImportedModel import_of_trained(const fs::path& onnx, const std::string& trained) {
+  ImportedModel model = import_for_weights(onnx, kBatch, {});
+  const OnnxWeights stored(onnx, model);
+  const runtime::SafetensorsFile file(trained);
+  std::set<std::string> changed;
+  std::vector<std::byte> before, after;
+  for (const Value& value : values_with_weights(model.forward)) {
+    if (value.persistence == Persistence::parameter || value.dtype != DType::float32 || !file.has(value.name))
+      continue;
+    before.resize(static_cast<std::size_t>(value.bytes.value()));
+    after.resize(before.size());
+    file.read(value, after.data());
+    if (stored.read(value, before.data()) && before != after) changed.insert(value.name);
+  }
+  return changed.empty() ? std::move(model) : import_for_weights(onnx, kBatch, changed);
+}
+
 ConvertedWeights into_onnx(const WeightConversion& asked) {
   if (asked.onnx && asked.model)
     throw InputError(Field{"model"}, "cannot be combined with `onnx`: each names a network");
@@ -142,7 +162,7 @@ ConvertedWeights into_onnx(const WeightConversion& asked) {
     write_onnx(asked.out, forward, weights.lookup());
     return weights.finished();
   }
-  const ImportedModel model = import_for_weights(*asked.onnx, kBatch);
+  const ImportedModel model = import_of_trained(*asked.onnx, asked.from);
   Replacement weights(asked.from, model.forward, false);
   write_onnx_with_weights(*asked.onnx, model, asked.out, weights.lookup());
   return weights.finished();

@@ -40,8 +40,16 @@ ImportedModel import_at_batch(const std::filesystem::path& file, ImportOptions o
   }
 }
 
-ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size) {
+std::set<std::string> parameter_names(const Graph& training) {
+  std::set<std::string> names;
+  for (const auto& [name, shape] : parameters_of(training)) names.insert(name);
+  return names;
+}
+
+ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size,
+                                 const std::set<std::string>& parameters) {
   ImportOptions options;
+  options.trained = parameters;
   options.loss = Loss::mean_squared_error;  // fits any output
   return import_at_batch(file, options, batch_size);
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,13 @@ namespace poet {
 [[nodiscard]] ImportedModel import_at_batch(const std::filesystem::path& file, ImportOptions options,
                                             std::int64_t batch_size);
 
-/// Imports a file for its weights alone, which need no loss; as import_at_batch().
-[[nodiscard]] ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size);
+/// The parameters of a training graph.
+[[nodiscard]] std::set<std::string> parameter_names(const Graph& training);
+
+/// Imports a file for its weights alone, which need no loss, with these of its tensors as parameters; as
+/// import_at_batch().
+[[nodiscard]] ImportedModel import_for_weights(const std::filesystem::path& file, std::int64_t batch_size,
+                                               const std::set<std::string>& parameters);
 
 /// An ONNX file and how it is imported.
 struct OnnxNetwork {

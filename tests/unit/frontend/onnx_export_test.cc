@@ -13,6 +13,7 @@
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/read/read_model.h"
 #include "poet/frontend/onnx/weights.h"
+#include "poet/frontend/onnx/write/weight_tensor.h"
 #include "poet/frontend/zoo.h"
 #include "poet/graph/nn.h"
 #include "tests/support/background.h"
@@ -60,7 +61,8 @@ void expect_same(const std::filesystem::path& file, const ImportedModel& importe
   const OnnxWeights weights(file, imported);
   std::size_t compared = 0;
   for (const Value& value : imported.forward.values) {
-    if (!is_persistent(value.persistence) || value.alias_of.valid()) continue;
+    const bool is_constant = value.persistence != Persistence::parameter && !written.all.contains(value.name);
+    if (!is_persistent(value.persistence) || value.alias_of.valid() || is_constant) continue;
     std::string contents(static_cast<std::size_t>(value.bytes.value()), '\0');
     ASSERT_TRUE(weights.read(value, reinterpret_cast<std::byte*>(contents.data()))) << value.name;
     EXPECT_TRUE(written.all.at(value.name) == contents) << value.name;
@@ -247,9 +249,9 @@ TEST(OnnxExportErrors, WhatHasNoForm) {
 class OnnxWithWeights : public ::testing::Test {
  protected:
   /// Imports the model, writes it with random weights, imports that and compares.
-  void expect_round_trip(const ProtoModel& model) {
+  void expect_round_trip(const ProtoModel& model, const ImportOptions& options = {}) {
     const auto original = folder_.write("net.onnx", model.bytes());
-    const ImportedModel imported = import_onnx(original);
+    const ImportedModel imported = import_onnx(original, options);
     // In another folder, where it must be whole.
     std::filesystem::create_directory(folder_.path() / "new");
     const auto file = folder_.path() / "new" / "trained.onnx";
@@ -285,6 +287,7 @@ TEST_F(OnnxWithWeights, TurnedMatricesAndTheirBias) {
 
 TEST_F(OnnxWithWeights, ConstantsAndMergedOnesAreStoredApart) {
   ProtoModel model({2, 3});
+  model.proto.set_producer_name("pytorch");
   model.proto.set_ir_version(3);
   auto& input = *model.graph().add_input();
   input = model.graph().input(0);
@@ -296,7 +299,9 @@ TEST_F(OnnxWithWeights, ConstantsAndMergedOnesAreStoredApart) {
   model.node("MatMul", {"x", "w"}, {"h"});
   model.node("Add", {"h", "shift"}, {"a"});
   model.node("Add", {"a", "other"}, {"y"});
-  expect_round_trip(model);
+  ImportOptions options;
+  options.trained = {"w"};
+  expect_round_trip(model, options);
   EXPECT_THAT(nodes(), ElementsAre("MatMul", "Add", "Add"));
 }
 
@@ -319,12 +324,28 @@ TEST_F(OnnxWithWeights, SharedRunningStatistics) {
   expect_same(file, again, weights_);
 }
 
-TEST_F(OnnxWithWeights, AShiftThatTheFileLacks) {
-  ProtoModel model({2, 3});
-  model.floats("scale", {3}, {1, 2, 3});
+TEST_F(OnnxWithWeights, AShiftThatTheFileLacksStaysSo) {
+  ProtoModel model({2, 4, 3});
+  model.floats("scale", {4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   model.node("LayerNormalization", {"x", "scale"}, {"y"});
+  ProtoModel::set(*model.graph().mutable_node(0), "axis", 1);
   expect_round_trip(model);
-  EXPECT_THAT(trained_.graph().node(0).input(), ElementsAre("x", "scale", "the_y.bias"));
+  EXPECT_THAT(trained_.graph().node(0).input(), ElementsAre("x", "scale"));
+  EXPECT_THAT(trained_.graph().initializer(0).dims(), ElementsAre(4, 3));
+}
+
+// A matrix with the numbers of another one is that one, in the file too.
+TEST_F(OnnxWithWeights, CopiesOfTiedWeights) {
+  ProtoModel model({2, 3});
+  model.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  model.floats("head", {2, 3}, {1, 3, 5, 2, 4, 6});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("MatMul", {"h", "head"}, {"y"});
+  expect_round_trip(model);
+  const auto& head = trained_.graph().initializer(1);
+  ASSERT_EQ(head.name(), "head");
+  EXPECT_EQ(head.raw_data(),
+            onnx::transposed_elements(trained_.graph().initializer(0).raw_data(), {3, 2}, Bytes{4}));
 }
 
 TEST_F(OnnxWithWeights, RowsStayRows) {

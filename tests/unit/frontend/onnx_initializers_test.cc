@@ -35,13 +35,15 @@ std::vector<std::string> parameters(const Graph& graph) {
 
 // Scale and variance of a new batch normalisation are ones, shift and mean are zeros.
 TEST(OnnxInitializers, MergedOnesAreParametersOfTheirOwn) {
-  const ImportedModel model = import_model(
+  onnx::Model file =
       onnx_model({4, 3}, {{"scale", onnx_reals({3})}, {"shift", onnx_reals({3})}, {"w", onnx_reals({2, 3})}},
                  {onnx_node("Identity", {"scale"}, {"var"}), onnx_node("Identity", {"shift"}, {"mean"}),
                   onnx_node("Identity", {"shift"}, {"second.shift"}),
                   onnx_node("BatchNormalization", {"x", "scale", "shift", "mean", "var"}, {"n"}),
                   onnx_node("Add", {"n", "second.shift"}, {"a"}),
-                  onnx_node("Gemm", {"a", "w"}, {"y"}, {{"transB", std::int64_t{1}}})}));
+                  onnx_node("Gemm", {"a", "w"}, {"y"}, {{"transB", std::int64_t{1}}})});
+  file.producer = "pytorch";
+  const ImportedModel model = import_model(file);
   EXPECT_THAT(parameters(model.forward), UnorderedElementsAre("scale", "shift", "second.shift", "w"));
   EXPECT_EQ(parameter_count(model.forward), 3 + 3 + 3 + 6);
   EXPECT_THAT(model.notices, Contains(HasSubstr("an Identity of an initialiser")));
@@ -76,7 +78,9 @@ TEST(OnnxInitializers, FoldedBatchNormalisationIsSaid) {
       Contains(HasSubstr("folded into 1 convolution,")));
   // By the exporter based on torch.export: the second convolution reads r.
   EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "x_bias", "conv2.weight", "r_bias"}),
-              Contains(testing::AllOf(HasSubstr(both), HasSubstr("dynamo=False"))));
+              Contains(testing::AllOf(HasSubstr(both), HasSubstr("dynamo=True, optimize=False"))));
+  EXPECT_THAT(convolution_notices("pytorch", {"0.weight", "0.weight_bias", "4.weight", "4.bias"}),
+              Contains(HasSubstr("folded into 1 convolution,")));
   // Without normalisation, with filters that a weight normalisation computes, and by somebody who counts.
   const auto silent = Not(Contains(HasSubstr("folded")));
   EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias"}),

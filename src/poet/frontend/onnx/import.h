@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct ImportOptions {
   std::optional<double> huber_delta{};
   /// The output that has the loss; absent: the first.
   std::optional<std::string> loss_output{};
+  /// Tensors of real numbers that train whatever the rules say (docs/onnx.md).
+  std::set<std::string> trained{};
 };
 
 /// What became of the file's nodes. The others are operators or views of the graph.
@@ -56,17 +59,27 @@ struct NodeInput {
   std::size_t input = 0;
 };
 
+/// An initialiser with the numbers of another, of the same shape or, for a matrix, transposed.
+struct TiedCopy {
+  std::string name;
+  std::string of;
+  bool transposed = false;
+};
+
 struct ImportedModel {
   Graph forward;
   NodeCounts nodes;
-  std::int64_t batch_size = 1;          // first dimension of the first input
-  std::vector<std::string> notices;     // what was changed on the way, one line each
-  std::vector<std::string> transposed;  // matrices among the parameters that the file stores transposed
+  std::int64_t batch_size = 1;       // first dimension of the first input
+  std::vector<std::string> notices;  // what was changed on the way, one line each
+  /// Persistent values, by name, and why they train or do not.
+  std::map<std::string, std::string> reasons;
+  /// Initialisers that are copies of a parameter: they get its new numbers.
+  std::vector<TiedCopy> copies;
   /// Persistent values, by name, whose numbers are in no tensor of the file: evaluated while importing, or
   /// one number everywhere (`fill`).
   std::map<std::string, onnx::Tensor> contents;
   /// Persistent values, by name, that no tensor of the file is named as, and where it reads them or would:
-  /// running statistics that several nodes share, the shift that a LayerNormalization lacks.
+  /// running statistics that several nodes share.
   std::map<std::string, NodeInput> placements;
   /// Nodes of the file, its own functions inlined, in whose places what they run was put, one after the
   /// other.

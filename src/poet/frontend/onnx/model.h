@@ -16,6 +16,12 @@ namespace poet::onnx {
 /// Element types as far as the importer tells them apart. `integer`: all widths, signed or not.
 enum class Type { real, integer, boolean, other };
 
+/// Of the elements of a tensor and their places: equal where these are equal. 0: no contents.
+struct Digest {
+  std::uint64_t as_stored = 0;
+  std::uint64_t transposed = 0;  // of a matrix: that of its transpose
+};
+
 /// Contents are known when there is one element per position of the shape in `integers` (also booleans, as 0
 /// and 1) or `reals`. Weights have a shape only, unless they are patterned.
 struct Tensor {
@@ -26,11 +32,19 @@ struct Tensor {
   bool external = false;  // the contents are in another file
   std::vector<std::int64_t> integers;
   std::vector<double> reals;
-  // Real numbers that a formula made, not training: one is infinite, or they are few different ones again and
-  // again. So are masks and tables of coordinates, which files keep among the weights.
+  // What is known of real numbers also where they are too many to be kept:
+  // a formula made them, not training: one is infinite, or they are few different ones again and again, as in
+  // masks and tables of coordinates;
   bool patterned = false;
-  std::optional<double> fill;  // real, of a ConstantOfShape: every element is this number
-  bool zeros = false;  // real numbers that the file gives as 0, also where their contents are not kept
+  std::optional<double> fill;  // every element is this number
+  Digest digest;
+};
+
+/// What the file says about a tensor, beside its numbers: torch.onnx.export writes so since PyTorch 2.6.
+enum class Origin {
+  parameter,  // of the module
+  buffer,     // of the module, or a tensor that its code mentions
+  folded,     // computed by the exporter
 };
 
 /// An attribute that is a graph (control_flow.h), a type or sparse.
@@ -78,6 +92,7 @@ struct Model {
   std::vector<std::string> outputs;
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
+  std::map<std::string, Origin> origins;  // of initialisers, where the file says so
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
   ListedNodes listed;       // of the file that the nodes come from; none: of no file
 };

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
 
-/// Returns whether the tensor may be a trainable weight if an operator reads it unchanged.
-bool may_train(const Fixed& x) {
-  return x.tensor.type == Type::real && element_count(x.tensor.shape) != 1 && !x.constant && !x.tensor.fill;
-}
-
 /// Returns whether the operator is only a view of a constant; its own rule then keeps the constant's name.
 bool only_views(const Node& node, std::size_t rank) {
   const std::int64_t to = integer(node, "to", 0);
@@ -59,8 +54,8 @@ bool was_evaluated(Lowering& net, const Node& node) {
     const Fixed* x = fixed_of(net, node, i);
     inputs.push_back(x == nullptr ? nullptr : &x->tensor);
     if (x == nullptr || x->tensor.type != Type::real) continue;
-    // Weights keep their names, even small ones.
-    if (may_train(*x) || x->transposed) return false;
+    // Weights keep their names.
+    if (x->role.trains || x->transposed) return false;
     if (element_count(x->tensor.shape) != 1 && only_views(node, x->tensor.shape.size())) return false;
     if (x->tensor.known || !x->tensor.fill) continue;
     filled.push_back(with_contents(x->tensor));
@@ -76,15 +71,10 @@ bool was_evaluated(Lowering& net, const Node& node) {
                     "initialisers",
                     kMostHeld));
   }
-  // A stored number remains a possible weight when only its shape is changed.
-  const Fixed* seen = inputs.empty() ? nullptr : fixed_of(net, node, 0);
-  if (seen != nullptr && seen->tensor.type == Type::real && !seen->constant && only_views(node, 0)) {
-    const std::string name = node.op_type == "Identity" ? node.outputs.front() : seen->name;
-    set_result(net, node, Fixed{name, std::move(*result)});
-    return true;
-  }
-  const bool constant = node.op_type != "ConstantOfShape";  // this one may stand for a weight
-  set_result(net, node, Fixed{node.outputs.front(), std::move(*result), false, constant});
+  const std::string& name = node.outputs.front();
+  const bool is_stored = node.op_type == "Constant" || node.op_type == "ConstantOfShape";
+  Role role = is_stored ? role_in(net.roles, name, *result) : Role{};
+  set_result(net, node, Fixed{name, std::move(*result), false, std::move(role)});
   return true;
 }
 

@@ -28,7 +28,8 @@ std::optional<std::string> folded_norm_notice(const Model& model, const std::set
   bool by_torch_export = false;
   for (const Node& node : model.nodes) {
     if (!needed.contains(node.index) || !is_convolution(model, node)) continue;
-    const bool is_added = node.inputs[2] == node.inputs[0] + "_bias";
+    const bool is_added =
+        node.inputs[2] == node.inputs[0] + "_bias" || node.inputs[2] == node.inputs[1] + "_bias";
     if (!is_added && !(is_numbered(node.inputs[1]) && is_numbered(node.inputs[2]))) continue;
     ++folded;
     by_torch_export |= is_added;
@@ -36,9 +37,10 @@ std::optional<std::string> folded_norm_notice(const Model& model, const std::set
   if (folded == 0) return std::nullopt;
   return fmt::format(
       "batch normalisation is folded into {} convolution{}, as PyTorch exports by default: the network "
-      "trains without it; torch.onnx.export(..., {}training=torch.onnx.TrainingMode.TRAINING, "
-      "do_constant_folding=False) keeps it",
-      folded, folded == 1 ? "" : "s", by_torch_export ? "dynamo=False, " : "");
+      "trains without it; torch.onnx.export(..., {}) keeps it",
+      folded, folded == 1 ? "" : "s",
+      by_torch_export ? "dynamo=True, optimize=False"
+                      : "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False");
 }
 
 }  // namespace poet::onnx

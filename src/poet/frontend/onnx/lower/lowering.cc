@@ -83,7 +83,14 @@ void lower_node(Lowering& net, const Node& node) {
 /// Lowers constants before all other nodes, so that rules that look ahead know them.
 void add_constants(Lowering& net) {
   for (const auto& [name, tensor] : net.model.initializers)
-    net.operands[name] = Fixed{name, tensor, false, tensor.patterned};
+    net.operands[name] = Fixed{name, tensor, false, role_in(net.roles, name, tensor)};
+  for (const TiedCopy& copy : net.roles.copies) {
+    Fixed& seen = std::get<Fixed>(net.operands.at(copy.name));
+    seen.name = copy.of;
+    seen.transposed = copy.transposed;
+    seen.role = net.roles.of.at(copy.of);
+    seen.in_file = net.model.initializers.at(copy.of).shape;
+  }
   const auto is_fixed = [&net](const std::string& input) {
     const auto found = net.operands.find(input);
     return found != net.operands.end() && std::holds_alternative<Fixed>(found->second);
@@ -122,9 +129,8 @@ ImportedModel imported(Lowering& net) {
   out.nodes.listed = net.model.listed.all > 0 ? net.model.listed.all : out.nodes.all;
   out.nodes.unneeded = out.nodes.all - static_cast<std::int64_t>(net.uses.needed.size());
   out.batch_size = net.sizes.batch_size;
-  for (const auto& [name, weight] : net.persistent.stored) {
-    if (weight.transposed) out.transposed.push_back(name);
-  }
+  out.reasons = std::move(net.persistent.reasons);
+  out.copies = std::move(net.roles.copies);
   out.contents = std::move(net.persistent.contents);
   out.placements = std::move(net.persistent.placements);
   out.notices = net.notices.lines();
@@ -138,12 +144,15 @@ ImportedModel lower_model(const Model& model, const ImportOptions& options, cons
   Notices notices;
   const LossInput loss_input = taken_off(model, options, notices);
   const std::set<std::string> zeros = zero_values(model);
+  const Uses uses = uses_of(model, loss_input.logits, zeros, opaque);
+  Roles roles = roles_of(model, uses, options, notices);
   Lowering net{.model = model,
                .options = options,
                .opaque = opaque,
                .zeros = zeros,
-               .uses = uses_of(model, loss_input.logits, zeros, opaque),
+               .uses = uses,
                .notices = notices,
+               .roles = std::move(roles),
                .builder = GraphBuilder(model.name)};
   add_inputs(net);
   add_constants(net);

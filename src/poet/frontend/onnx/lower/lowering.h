@@ -15,6 +15,7 @@
 #include "poet/frontend/onnx/lower/notices.h"
 #include "poet/frontend/onnx/lower/operands.h"
 #include "poet/frontend/onnx/lower/persistent.h"
+#include "poet/frontend/onnx/lower/roles.h"
 #include "poet/frontend/onnx/lower/uses.h"
 #include "poet/frontend/onnx/read/infer_types.h"
 #include "poet/graph/builder.h"
@@ -48,6 +49,7 @@ struct Lowering {
   std::set<std::string> zeros;  // zero_values()
   Uses uses;
   Notices notices;
+  Roles roles;
   GraphBuilder builder;
 
   std::map<std::string, Operand> operands = {};  // of the inputs, constants and nodes so far, by name

@@ -26,7 +26,7 @@ bool is_runtime(const Lowering& net, const Node& node, std::size_t i) {
 
 bool is_data(const Lowering& net, const Node& node, std::size_t i) {
   const Fixed* x = fixed_of(net, node, i);
-  return x == nullptr ? is_runtime(net, node, i) : x->constant;
+  return x == nullptr ? is_runtime(net, node, i) : !x->role.trains;
 }
 
 Type type_of(const Lowering& net, const Node& node, std::size_t i) {
@@ -58,7 +58,7 @@ Shape shape_of(const Lowering& net, const Node& node, std::size_t i) {
 
 std::optional<double> scalar_of(const Lowering& net, const Node& node, std::size_t i) {
   const Fixed* x = fixed_of(net, node, i);
-  if (x == nullptr || !x->tensor.known || x->tensor.reals.size() != 1) return std::nullopt;
+  if (x == nullptr || x->role.trains || !x->tensor.known || x->tensor.reals.size() != 1) return std::nullopt;
   return x->tensor.reals.front();
 }
 
@@ -107,14 +107,9 @@ ValueId value_of(Lowering& net, const Node& node, std::size_t i) {
     throw InputError(fmt::format("input {} ('{}') is a constant of type {}, which this operator cannot read",
                                  i, node.inputs[i], w.tensor.type_name));
   }
-  // Single numbers do not train; other operators treat them as attributes.
-  const bool trains = !w.constant && (w.transposed || !scalar_of(net, node, i));
-  if (!trains && !w.transposed) return constant_of(net, node, w);
-  if (!trains) net.notices.add("constants of the file stay in RAM and do not train");
-  const Persistence persistence = trains ? Persistence::parameter : Persistence::optimizer_state;
-  if (!w.transposed) return stored_value(net, node, w, w.tensor.shape, persistence);
-  const ValueId stored = stored_value(net, node, w, {w.tensor.shape[1], w.tensor.shape[0]}, persistence);
-  return nn::permute(net.builder, w.name + ".T", stored, {1, 0});
+  if (!w.transposed)
+    return w.role.trains ? stored_value(net, node, w, w.tensor.shape) : constant_of(net, node, w);
+  return stored_value(net, node, w, w.tensor.shape, true);
 }
 
 ValueId any_value(Lowering& net, const Node& node, std::size_t i) {

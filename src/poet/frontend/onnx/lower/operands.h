@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "poet/frontend/onnx/lower/roles.h"
 #include "poet/frontend/onnx/model.h"
 #include "poet/graph/builder.h"
 
@@ -35,8 +36,8 @@ struct Fixed {
   std::string name;  // in the file
   Tensor tensor;
   bool transposed = false;  // a matrix read the other way round than it is stored
-  // Of a Constant node, evaluated, or patterned: where operands are not weights by nature, it does not train.
-  bool constant = false;
+  Role role = {};
+  Shape in_file = tensor.shape;  // before views
 };
 
 /// monostate: an optional input that is left out.
@@ -53,7 +54,7 @@ using Operand = std::variant<std::monostate, Runtime, Fixed>;
 [[nodiscard]] bool is_data(const Lowering& net, const Node& node, std::size_t i);
 /// A weight or constant, or null.
 [[nodiscard]] const Fixed* fixed_of(const Lowering& net, const Node& node, std::size_t i);
-/// A known real number of any shape with one element, or nothing.
+/// A known real number of any shape with one element that does not train, or nothing.
 [[nodiscard]] std::optional<double> scalar_of(const Lowering& net, const Node& node, std::size_t i);
 /// The same for integers and booleans.
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Lowering& net, const Node& node, std::size_t i);
@@ -64,7 +65,8 @@ using Operand = std::variant<std::monostate, Runtime, Fixed>;
                                                     const std::string& attribute);
 
 // Input `i` as a value of the graph, added where it is not there yet.
-/// Real tensor; a weight becomes a parameter. Views keep their strides.
+/// Real tensor; a weight becomes a parameter, a constant a value that does not train. Views keep their
+/// strides.
 [[nodiscard]] ValueId value_of(Lowering& net, const Node& node, std::size_t i);
 /// The same, copied where its layout is not row-major.
 [[nodiscard]] ValueId row_major(Lowering& net, const Node& node, std::size_t i);

@@ -7,6 +7,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/frontend/onnx/lower/stored_uses.h"
 #include "poet/graph/nn.h"
 
 namespace poet::onnx {
@@ -21,6 +22,30 @@ Tensor transposed_matrix(const Tensor& matrix, const Shape& stored) {
   for (std::size_t i = 0; i < out.reals.size(); ++i)
     out.reals[i] = matrix.reals[i % columns * rows + i / columns];
   return out;
+}
+
+/// Adds the parameter or constant.
+ValueId newly_stored(Lowering& net, const Fixed& w, const Shape& shape, bool transposed) {
+  for (const std::int64_t d : shape) {
+    if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(shape)));
+  }
+  GraphBuilder& graph = net.builder;
+  PersistentValues& all = net.persistent;
+  const Type type = w.tensor.type;
+  if (type == Type::real && w.tensor.type_name != "float")
+    net.notices.add(fmt::format("{} weights are taken as float32", w.tensor.type_name));
+  const Persistence persistence = w.role.trains ? Persistence::parameter : Persistence::optimizer_state;
+  const ValueId id = type == Type::real ? graph.parameter(w.name, shape, persistence)
+                                        : graph.constant(w.name, shape, dtype_of(type));
+  all.stored[w.name] = {id, shape, transposed};
+  all.reasons[w.name] = w.role.why;
+  if (w.in_file != shape || transposed) graph.set_layout_in_file(id, {w.in_file, transposed});
+  // In a file without weights a fill stands for one; it is no initial value.
+  const bool stands_for_weight = w.role.trains && w.tensor.fill && net.roles.without_weights;
+  const bool is_known = (w.tensor.known || w.tensor.fill) && !stands_for_weight;
+  if (is_known && !net.model.initializers.contains(w.name) && !net.persistent.placements.contains(w.name))
+    all.contents[w.name] = transposed ? transposed_matrix(w.tensor, shape) : w.tensor;
+  return id;
 }
 
 bool is_input_of(const Model& model, const std::string& name) {
@@ -44,41 +69,20 @@ const Fixed& real_weight(const Lowering& net, const Node& node, std::size_t i) {
 
 }  // namespace
 
-ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shape& stored,
-                     Persistence persistence, bool transposed) {
+ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shape& shape, bool transposed) {
+  const auto found = net.persistent.stored.find(w.name);
+  if (found == net.persistent.stored.end()) return newly_stored(net, w, shape, transposed);
+  const PersistentValues::StoredWeight& stored = found->second;
+  if (stored.shape == shape && stored.transposed == transposed) return stored.id;
   GraphBuilder& graph = net.builder;
-  PersistentValues& all = net.persistent;
-  const auto found = all.stored.find(w.name);
-  if (found != all.stored.end()) {
-    if (found->second.transposed != transposed) {
-      const std::string name = fmt::format("{}.{}.T", name_of(node), w.name);
-      // Only matrices are transposed.
-      const ValueId seen = nn::permute(graph, name, found->second.id, {1, 0});
-      if (graph.shape(seen) == stored) return seen;
-      return nn::reshape(graph, name + ".shape", row_major(graph, name, seen), stored);
-    }
-    if (found->second.shape == stored) return found->second.id;
-    return nn::reshape(graph, fmt::format("{}.{}", name_of(node), w.name), found->second.id, stored);
-  }
-  for (const std::int64_t d : stored) {
-    if (d < 1) throw InputError(fmt::format("the weight '{}' is {}", w.name, shown(stored)));
-  }
-  const Type type = w.tensor.type;
-  if (type == Type::real && w.tensor.type_name != "float")
-    net.notices.add(fmt::format("{} weights are taken as float32", w.tensor.type_name));
-  const ValueId id = type == Type::real ? graph.parameter(w.name, stored, persistence)
-                                        : graph.constant(w.name, stored, dtype_of(type));
-  all.stored[w.name] = {id, stored, transposed};
-  const auto initializer = net.model.initializers.find(w.name);
-  Shape in_file = initializer != net.model.initializers.end() ? initializer->second.shape : w.tensor.shape;
-  if (initializer == net.model.initializers.end() && w.transposed) std::swap(in_file[0], in_file[1]);
-  if (in_file != stored || transposed) graph.set_layout_in_file(id, {in_file, transposed});
-  // Files without weights have one number in place of each weight; it is not an initial value.
-  const bool stands_for_weight = persistence == Persistence::parameter && w.tensor.fill;
-  const bool is_known = (w.tensor.known || w.tensor.fill) && !stands_for_weight;
-  if (is_known && !net.model.initializers.contains(w.name))
-    all.contents[w.name] = transposed ? transposed_matrix(w.tensor, stored) : w.tensor;
-  return id;
+  const std::string name = fmt::format("{}.{}", name_of(node), w.name);
+  // The file's order in between: what is transposed is so of a matrix.
+  const Shape matrix = transposed ? Shape{shape[1], shape[0]} : shape;
+  ValueId seen = stored.transposed ? nn::permute(graph, name + ".T", stored.id, {1, 0}) : stored.id;
+  if (graph.shape(seen) != matrix)
+    seen =
+        nn::reshape(graph, name + (stored.transposed ? ".shape" : ""), row_major(graph, name, seen), matrix);
+  return transposed ? nn::permute(graph, name + (stored.transposed ? ".seen" : ".T"), seen, {1, 0}) : seen;
 }
 
 ValueId constant_of(Lowering& net, const Node& node, const Fixed& w) {
@@ -86,29 +90,28 @@ ValueId constant_of(Lowering& net, const Node& node, const Fixed& w) {
   net.notices.add("constants of the file stay in RAM and do not train");
   const Tensor& t = w.tensor;
   if (!t.known || t.type == Type::real || all.stored.contains(w.name))
-    return stored_value(net, node, w, t.shape, Persistence::optimizer_state);
+    return stored_value(net, node, w, t.shape);
   for (const auto& [like, id] : all.constants) {
     if (like.type != t.type || like.integers != t.integers) continue;
     if (like.shape == t.shape) return id;
     return nn::reshape(net.builder, fmt::format("{}.{}", name_of(node), w.name), id, t.shape);
   }
-  const ValueId id = stored_value(net, node, w, t.shape, Persistence::optimizer_state);
+  const ValueId id = stored_value(net, node, w, t.shape);
   all.constants.emplace_back(t, id);
   return id;
 }
 
 ValueId add_constant(Lowering& net, const std::string& name, Tensor contents) {
   const ValueId id = net.builder.constant(name, contents.shape, dtype_of(contents.type));
+  net.persistent.reasons[name] = Role{}.why;
   net.persistent.contents[name] = std::move(contents);
   return id;
 }
 
-ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored,
-                  Persistence persistence) {
+ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored) {
   const Runtime* computed = has_input(node, i) ? std::get_if<Runtime>(&operand_of(net, node, i)) : nullptr;
   // A model input is not a weight, although files without weights declare weights as inputs.
-  if (computed != nullptr && computed->type == Type::real && persistence == Persistence::parameter &&
-      !is_input_of(net.model, node.inputs[i])) {
+  if (computed != nullptr && computed->type == Type::real && !is_input_of(net.model, node.inputs[i])) {
     const ValueId w = row_major(net, node, i);
     if (net.builder.shape(w) == as_stored) return w;
     if (element_count(net.builder.shape(w)) == element_count(as_stored))
@@ -117,12 +120,14 @@ ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& a
                                  shown(net.builder.shape(w)), shown(as_stored)));
   }
   const Fixed& w = real_weight(net, node, i);
-  if (w.transposed || element_count(w.tensor.shape) != element_count(as_stored)) {
-    throw InputError(fmt::format("the weight '{}' is {}{}, but must be {}", w.name, shown(w.tensor.shape),
-                                 w.transposed ? " (transposed)" : "", shown(as_stored)));
+  if (element_count(w.tensor.shape) != element_count(as_stored)) {
+    throw InputError(fmt::format("the weight '{}' is {}, but must be {}", w.name, shown(w.tensor.shape),
+                                 shown(as_stored)));
   }
-  return row_major(net.builder, fmt::format("{}.{}", name_of(node), w.name),
-                   stored_value(net, node, w, as_stored, persistence));
+  const std::string name = fmt::format("{}.{}", name_of(node), w.name);
+  if (!w.transposed) return row_major(net.builder, name, stored_value(net, node, w, as_stored));
+  const ValueId seen = row_major(net.builder, name, stored_value(net, node, w, w.tensor.shape, true));
+  return w.tensor.shape == as_stored ? seen : nn::reshape(net.builder, name + ".weight", seen, as_stored);
 }
 
 ValueId moving_state(Lowering& net, const Node& node, std::size_t i, std::int64_t size) {
@@ -133,17 +138,17 @@ ValueId moving_state(Lowering& net, const Node& node, std::size_t i, std::int64_
                     i, node.inputs[i]));
   }
   const Fixed& w = real_weight(net, node, i);
-  const std::vector<const Node*>& all = readers(net.uses, w.name);
-  const auto shared =
-      std::count_if(all.begin(), all.end(), [](const Node* n) { return n->op_type != "Identity"; });
-  if (shared < 2) return weight_of(net, node, i, {size}, Persistence::optimizer_state);
-  net.notices.add("running statistics that the file shares are kept once for each BatchNormalization");
+  if (w.transposed || element_count(w.tensor.shape) != size)
+    throw InputError(
+        fmt::format("the weight '{}' is {}, but must be ({})", w.name, shown(w.tensor.shape), size));
   Fixed own = w;
-  own.name = fmt::format("{}.{}", name_of(node), w.name);
-  if (own.transposed || element_count(own.tensor.shape) != size)
-    return weight_of(net, node, i, {size});  // throws
-  net.persistent.placements[own.name] = {node.index, i};
-  return stored_value(net, node, own, {size}, Persistence::optimizer_state);
+  own.role = {false, "running statistics, which the layer updates"};
+  if (uses_through_views(net.uses, w.name).size() >= 2) {
+    net.notices.add("running statistics that the file shares are kept once for each BatchNormalization");
+    own.name = fmt::format("{}.{}", name_of(node), w.name);
+    net.persistent.placements[own.name] = {node.index, i};
+  }
+  return stored_value(net, node, own, {size});
 }
 
 bool stored_as_out_in(const Lowering& net, const Node& node, std::size_t i, bool read_as_out_in) {
@@ -161,7 +166,7 @@ ValueId linear_weight(Lowering& net, const Node& node, std::size_t i, bool read_
   if (transposed)
     net.notices.add(
         "weights of linear layers that the file stores as (in, out) are stored as (out, in) in RAM");
-  return stored_value(net, node, w, stored, Persistence::parameter, transposed);
+  return stored_value(net, node, w, stored, transposed);
 }
 
 }  // namespace poet::onnx

@@ -24,25 +24,25 @@ struct PersistentValues {
   };
   std::map<std::string, StoredWeight> stored;
   std::vector<std::pair<Tensor, ValueId>> constants;  // with known contents: equal ones are one value
-  std::map<std::string, Tensor> contents;             // see ImportedModel, as the following
+  std::map<std::string, std::string> reasons;         // see ImportedModel, as the following
+  std::map<std::string, Tensor> contents;
   std::map<std::string, NodeInput> placements;
 };
 
-/// `w` in this shape, stored so or seen so: where an earlier reader had it stored the other way round, it is
-/// a view with strides.
+/// `w` in this shape, as a parameter or a constant: its elements in the file's order or, of a matrix, as the
+/// transpose of the file's elements. Stored so at its first use; later ones see that, where they need another
+/// shape or order by views.
 [[nodiscard]] ValueId stored_value(Lowering& net, const Node& node, const Fixed& w, const Shape& shape,
-                                   Persistence persistence, bool transposed = false);
+                                   bool transposed = false);
 /// A value for a constant of the file; where contents are known, equal ones share it.
 [[nodiscard]] ValueId constant_of(Lowering& net, const Node& node, const Fixed& w);
 /// A constant that the file has no tensor for: `contents` are known or filled.
 [[nodiscard]] ValueId add_constant(Lowering& net, const std::string& name, Tensor contents);
 
 // Input `i` as what trains or moves. Throw InputError when it is no real tensor of the file, or does not fit.
-/// A weight of this shape as parameter (or as state), made at its first use; a parameter may also be
-/// computed in the step, as weight normalisation does. `as_stored` may differ from the weight's own shape
-/// in axes of size 1.
-[[nodiscard]] ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored,
-                                Persistence persistence = Persistence::parameter);
+/// A weight of this shape, made at its first use; it may also be computed in the step, as weight
+/// normalisation does. `as_stored` may differ from the weight's own shape, not in its number of elements.
+[[nodiscard]] ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored);
 /// Numbers that an op moves in every step, `size` of them. Each reader gets its own, since only one op may:
 /// exporters join equal ones.
 [[nodiscard]] ValueId moving_state(Lowering& net, const Node& node, std::size_t i, std::int64_t size);

@@ -8,7 +8,7 @@ namespace poet::onnx {
 
 Uses uses_of(const Model& model, const std::string& logits, const std::set<std::string>& zeros,
              const std::map<std::size_t, std::string>& opaque) {
-  Uses uses{logits, {}, {}};
+  Uses uses{logits, {}, {}, model.producer == "pytorch"};
   std::set<std::string> wanted = {logits};
   for (std::size_t i = model.nodes.size(); i-- > 0;) {
     const Node& node = model.nodes[i];

@@ -17,6 +17,9 @@ struct Uses {
   std::string logits;                                       // what the loss reads
   std::set<std::size_t> needed;                             // nodes, by index, that they depend on
   std::map<std::string, std::vector<const Node*>> readers;  // needed ones, once per input that reads it
+  // PyTorch's exporter merges initialisers that are equal when exported (such as the scales of a new
+  // network's normalisations) into one, with an Identity for each other name: it is a tensor of its own.
+  bool identities_part = false;
 };
 
 /// `zeros`: values that no recurrent layer needs as its initial state (zero_values()), unless it is one of

@@ -19,7 +19,7 @@ bool makes_zeros(const Node& node) {
   const auto value = node.attributes.find("value");
   if (value == node.attributes.end()) return node.op_type == "ConstantOfShape";
   const Tensor* tensor = std::get_if<Tensor>(&value->second);
-  return tensor != nullptr && tensor->zeros;
+  return tensor != nullptr && tensor->fill == 0.0;
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ bool is_initial_state(const Node& node, std::size_t i) {
 
 bool is_zero_state(Lowering& net, const Node& node, std::size_t i) {
   if (net.zeros.contains(node.inputs[i])) return true;
-  const auto stored = net.model.initializers.find(node.inputs[i]);
-  if (stored == net.model.initializers.end() || !stored->second.zeros) return false;
+  const Fixed* stored = fixed_of(net, node, i);
+  if (stored == nullptr || stored->role.trains || stored->tensor.fill != 0.0) return false;
   net.notices.add("initial states of zeros that recurrent layers read from the file do not train");
   return true;
 }

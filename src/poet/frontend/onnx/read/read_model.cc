@@ -10,6 +10,7 @@
 #include "poet/base/text.h"
 #include "poet/frontend/onnx/read/control_flow.h"
 #include "poet/frontend/onnx/read/model_proto.h"
+#include "poet/frontend/onnx/read/origin.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 #include "poet/frontend/onnx/read/read_tensor.h"
 
@@ -24,7 +25,14 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-AttributeValue read_attribute(const ::onnx::AttributeProto& proto, const std::string& place) {
+/// Where messages say that a model is, and where its external data are.
+struct Place {
+  std::string name;
+  std::filesystem::path folder = {};  // empty: nowhere
+};
+
+AttributeValue read_attribute(const ::onnx::AttributeProto& proto, const std::filesystem::path& folder,
+                              const std::string& place) {
   using Attribute = ::onnx::AttributeProto;
   switch (proto.type()) {
     case Attribute::INT:
@@ -40,13 +48,13 @@ AttributeValue read_attribute(const ::onnx::AttributeProto& proto, const std::st
     case Attribute::STRINGS:
       return cleaned(proto.strings());
     case Attribute::TENSOR:
-      return read_tensor(proto.t(), place);
+      return read_tensor(proto.t(), folder, place);
     default:
       return OtherAttribute{};
   }
 }
 
-Node read_node(const ::onnx::NodeProto& proto, std::size_t index, const std::string& place) {
+Node read_node(const ::onnx::NodeProto& proto, std::size_t index, const Place& place) {
   Node node;
   node.index = index;
   node.name = clean(proto.name());
@@ -56,9 +64,9 @@ Node read_node(const ::onnx::NodeProto& proto, std::size_t index, const std::str
   node.outputs = cleaned(proto.output());
   for (const ::onnx::AttributeProto& attribute : proto.attribute()) {
     const std::string name = clean(attribute.name());
-    node.attributes[name] = read_attribute(
-        attribute,
-        fmt::format("{}: node {} '{}' ({}), attribute '{}'", place, index, node.name, node.op_type, name));
+    node.attributes[name] = read_attribute(attribute, place.folder,
+                                           fmt::format("{}: node {} '{}' ({}), attribute '{}'", place.name,
+                                                       index, node.name, node.op_type, name));
   }
   return node;
 }
@@ -139,24 +147,26 @@ void check_order(const Model& model, const std::string& place) {
 }
 
 /// Adds the graph's initialisers that the model does not have yet.
-void add_initializers(Model& model, const ::onnx::GraphProto& graph, const std::string& place) {
+void add_initializers(Model& model, const ::onnx::GraphProto& graph, const Place& place) {
   for (int i = static_cast<int>(model.initializers.size()); i < graph.initializer_size(); ++i) {
     const Proto& tensor = graph.initializer(i);
     const std::string name = clean(tensor.name());
     if (model.initializers.contains(name))
-      throw InputError(place, fmt::format("has two initialisers '{}'", name));
-    model.initializers[name] = read_tensor(tensor, fmt::format("{}: initialiser '{}'", place, name));
+      throw InputError(place.name, fmt::format("has two initialisers '{}'", name));
+    model.initializers[name] =
+        read_tensor(tensor, place.folder, fmt::format("{}: initialiser '{}'", place.name, name));
   }
 }
 
-void take_nodes(Model& model, const ::onnx::GraphProto& graph, const std::string& place) {
+void take_nodes(Model& model, const ::onnx::GraphProto& graph, const Place& place) {
   model.nodes.clear();
   for (const ::onnx::NodeProto& node : graph.node())
     model.nodes.push_back(read_node(node, model.nodes.size(), place));
-  check_order(model, place);
+  check_order(model, place.name);
 }
 
-Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
+Model model_from(const ::onnx::ModelProto& proto, const Place& at) {
+  const std::string& place = at.name;
   Model model;
   model.name = clean(proto.graph().name());
   model.producer = clean(proto.producer_name());
@@ -168,7 +178,7 @@ Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
   if (proto.graph().sparse_initializer_size() > 0) {
     throw InputError(place, "has sparse initialisers; export it with dense ones");
   }
-  add_initializers(model, proto.graph(), place);
+  add_initializers(model, proto.graph(), at);
   for (const ::onnx::ValueInfoProto& input : proto.graph().input()) {
     if (!model.initializers.contains(clean(input.name()))) model.inputs.push_back(read_declaration(input));
   }
@@ -177,11 +187,12 @@ Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
   for (const auto* infos : {&proto.graph().value_info(), &proto.graph().output()}) {
     for (const ::onnx::ValueInfoProto& info : *infos) {
       Declaration stated = read_declaration(info);
+      if (const auto origin = origin_of(info)) model.origins[stated.name] = *origin;
       if (stated.shape) model.declared.insert_or_assign(clean(info.name()), std::move(stated));
     }
   }
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
-  take_nodes(model, proto.graph(), place);
+  take_nodes(model, proto.graph(), at);
   if (can_be_checked(proto)) {
     try {
       ::onnx::checker::check_model(proto);
@@ -197,22 +208,22 @@ Model model_from(const ::onnx::ModelProto& proto, const std::string& place) {
 Model parse_model(std::string_view bytes, const std::string& place) {
   const Silence silence;
   ListedNodes listed;
-  Model model = model_from(parse_proto(bytes, place, &listed), place);
+  Model model = model_from(parse_proto(bytes, place, &listed), {place});
   model.listed = listed;
   return model;
 }
 
-Model read_model(const std::filesystem::path& file) { return parse_model(read_bytes(file), file.string()); }
+Model read_model(const std::filesystem::path& file) { return OpenedModel(file).model(); }
 
 struct OpenedModel::State {
-  std::string place;
+  Place place;
   ::onnx::ModelProto proto;
   Model model;
 };
 
 OpenedModel::OpenedModel(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
   const Silence silence;
-  state_->place = file.string();
+  state_->place = {file.string(), file.has_parent_path() ? file.parent_path() : "."};
   ListedNodes listed;
   state_->proto = read_proto(file, {}, &listed);
   state_->model = model_from(state_->proto, state_->place);

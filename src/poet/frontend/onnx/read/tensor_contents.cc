@@ -127,53 +127,20 @@ std::string elements_of_fields(const Proto& tensor) {
   }
 }
 
-/// Maps element i of the tensor's matrix to its position in the transpose; without transposition `rows` is 1.
+/// Maps element i of the file's tensor to its place in memory; `rows` is 1 where they are in the same order.
 struct Order {
   std::size_t rows;
   std::size_t columns;
   [[nodiscard]] std::size_t to(std::size_t i) const { return i % columns * rows + i / columns; }
 };
 
-template <class To, class From, class Decode>
-void write_as(const std::string& raw, const Order& order, std::byte* to, Decode decode) {
-  const std::size_t count = raw.size() / sizeof(From);
-  for (std::size_t i = 0; i < count; ++i) {
-    From stored;
-    std::memcpy(&stored, raw.data() + i * sizeof(From), sizeof(From));
-    const To element = converted<To>(decode(stored));
-    std::memcpy(to + order.to(i) * sizeof(To), &element, sizeof(To));
-  }
-}
-
 template <class To>
-void write_from(std::int32_t type, const std::string& raw, const Order& order, std::byte* to) {
-  const auto same = [](auto x) { return x; };
-  switch (type) {
-    case Proto::FLOAT:
-      return write_as<To, float>(raw, order, to, same);
-    case Proto::DOUBLE:
-      return write_as<To, double>(raw, order, to, same);
-    case Proto::FLOAT16:
-      return write_as<To, std::uint16_t>(raw, order, to, from_float16);
-    case Proto::BFLOAT16:
-      return write_as<To, std::uint16_t>(raw, order, to, from_bfloat16);
-    case Proto::INT64:
-      return write_as<To, std::int64_t>(raw, order, to, same);
-    case Proto::UINT64:
-      return write_as<To, std::uint64_t>(raw, order, to, same);
-    case Proto::INT32:
-      return write_as<To, std::int32_t>(raw, order, to, same);
-    case Proto::UINT32:
-      return write_as<To, std::uint32_t>(raw, order, to, same);
-    case Proto::INT16:
-      return write_as<To, std::int16_t>(raw, order, to, same);
-    case Proto::UINT16:
-      return write_as<To, std::uint16_t>(raw, order, to, same);
-    case Proto::INT8:
-      return write_as<To, std::int8_t>(raw, order, to, same);
-    default:
-      return write_as<To, std::uint8_t>(raw, order, to, same);
-  }
+void write_as(std::int32_t type, const std::string& raw, const Order& order, std::byte* to) {
+  std::size_t i = 0;
+  for_each_element(type, raw, [&](auto x) {
+    const To element = converted<To>(x);
+    std::memcpy(to + order.to(i++) * sizeof(To), &element, sizeof(To));
+  });
 }
 
 }  // namespace
@@ -190,20 +157,20 @@ std::optional<std::string> raw_elements(const Proto& tensor, const fs::path& fol
   return bytes;
 }
 
-void write_elements(const Proto& tensor, const std::string& raw, bool transposed, DType to_type,
-                    std::byte* to) {
-  ensure(!transposed || tensor.dims_size() == 2, "only matrices are transposed");
-  const auto dim = [&](int i) { return static_cast<std::size_t>(tensor.dims(i)); };
-  const Order order = transposed ? Order{dim(0), dim(1)} : Order{1, std::numeric_limits<std::size_t>::max()};
-  switch (to_type) {
+void write_elements(std::int32_t type, const std::string& raw, const Value& value, std::byte* to) {
+  Order order{1, std::numeric_limits<std::size_t>::max()};
+  // In files the matrix is the other way round, whatever shape they give its elements.
+  if (value.in_file && value.in_file->transposed)
+    order = {static_cast<std::size_t>(value.shape.at(1)), static_cast<std::size_t>(value.shape.at(0))};
+  switch (value.dtype) {
     case DType::float32:
-      return write_from<float>(tensor.data_type(), raw, order, to);
+      return write_as<float>(type, raw, order, to);
     case DType::int32:
-      return write_from<std::int32_t>(tensor.data_type(), raw, order, to);
+      return write_as<std::int32_t>(type, raw, order, to);
     case DType::int64:
-      return write_from<std::int64_t>(tensor.data_type(), raw, order, to);
+      return write_as<std::int64_t>(type, raw, order, to);
     case DType::uint8:
-      return write_from<std::uint8_t>(tensor.data_type(), raw, order, to);
+      return write_as<std::uint8_t>(type, raw, order, to);
     case DType::bfloat16:
       break;
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "poet/base/error.h"
@@ -55,7 +54,6 @@ struct OnnxWeights::State {
   onnx::StoredTensors tensors;
   std::map<std::string, onnx::Tensor> contents;
   std::map<std::string, NodeInput> placements;
-  std::set<std::string> transposed;
 
   // The tensor whose parts are being read.
   std::string in_parts;
@@ -81,7 +79,6 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& file, const ImportedModel&
   state_->tensors = onnx::StoredTensors(state_->model.graph());
   state_->contents = imported.contents;
   state_->placements = imported.placements;
-  state_->transposed = std::set<std::string>(imported.transposed.begin(), imported.transposed.end());
 }
 
 OnnxWeights::~OnnxWeights() = default;
@@ -103,7 +100,7 @@ bool OnnxWeights::read(const Value& value, std::byte* to) const {
           fmt::format("has {} elements, but the network takes {}; it was imported from another file",
                       element_count(shape), element_count(value.shape)));
     }
-    onnx::write_elements(*tensor, *raw, state_->transposed.contains(value.name), value.dtype, to);
+    onnx::write_elements(tensor->data_type(), *raw, value, to);
     return true;
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: tensor '{}'", state_->file.string(), value.name), error.what());

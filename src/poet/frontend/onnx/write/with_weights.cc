@@ -41,11 +41,7 @@ std::set<ValueId> changing(const Graph& forward) {
 class NewContents {
  public:
   NewContents(::onnx::ModelProto& model, const ImportedModel& imported)
-      : model_(model),
-        graph_(*model.mutable_graph()),
-        imported_(imported),
-        transposed_(imported.transposed.begin(), imported.transposed.end()),
-        stored_(graph_) {
+      : model_(model), graph_(*model.mutable_graph()), imported_(imported), stored_(graph_) {
     for (Proto& tensor : *graph_.mutable_initializer()) initializers_[onnx::clean(tensor.name())] = &tensor;
   }
 
@@ -69,10 +65,11 @@ class NewContents {
 
  private:
   void set_value(const Value& value, std::string contents) {
-    Shape shape = value.shape;
-    if (transposed_.contains(value.name)) {
-      contents = onnx::transposed_elements(contents, shape, size_of(value.dtype));
-      std::swap(shape[0], shape[1]);
+    if (value.in_file && value.in_file->transposed)
+      contents = onnx::transposed_elements(contents, value.shape, size_of(value.dtype));
+    const Shape& shape = shape_in_file(value);
+    for (const TiedCopy& copy : imported_.copies) {
+      if (copy.of == value.name) set_copy(copy, shape, contents);
     }
     if (const auto own = initializers_.find(value.name); own != initializers_.end()) {
       replace(*own->second, shape, contents);
@@ -83,8 +80,16 @@ class NewContents {
     }
   }
 
-  static void check_shape(const Shape& stored, const Shape& shape) {
-    // They may differ in axes of size 1.
+  void set_copy(const TiedCopy& copy, const Shape& shape, const std::string& contents) {
+    const auto tensor = initializers_.find(copy.name);
+    if (tensor == initializers_.end())
+      throw InputError(fmt::format("its copy '{}' is not in the file", copy.name));
+    const Bytes width = size_of(DType::float32);
+    replace(*tensor->second, shape,
+            copy.transposed ? onnx::transposed_elements(contents, shape, width) : contents);
+  }
+
+  static void check_size(const Shape& stored, const Shape& shape) {
     if (element_count(stored) == element_count(shape)) return;
     throw InputError(fmt::format("has {} elements, but the network has {}; it was imported from another file",
                                  element_count(stored), element_count(shape)));
@@ -97,7 +102,7 @@ class NewContents {
           fmt::format("is of type {}, which holds no trained float32; convert the model to float",
                       onnx::type_name(type)));
     }
-    check_shape(Shape(tensor.dims().begin(), tensor.dims().end()), shape);
+    check_size(Shape(tensor.dims().begin(), tensor.dims().end()), shape);
     tensor.clear_float_data();
     tensor.clear_double_data();
     tensor.clear_external_data();
@@ -141,7 +146,7 @@ class NewContents {
   }
 
   /// Replaces a Constant, or an Identity of a weight with other readers, by a tensor, since it trains
-  /// separately. The tensor has the shape of the node's result.
+  /// separately.
   void instead_of_node(const std::string& name, const Shape& shape, const std::string& contents) {
     const ::onnx::NodeProto* node = stored_.writer(name);
     if (node == nullptr || node->output_size() != 1)
@@ -153,30 +158,12 @@ class NewContents {
                       onnx::type_name(source->data_type())));
     }
     replaced_.insert(node);
-    (void)add(node->output(0), given_shape(name, shape), contents);
-  }
-
-  /// Returns the shape of a node's result. The graph may differ in axes of size 1 (rows: images of height 1).
-  [[nodiscard]] Shape given_shape(const std::string& name, const Shape& shape) const {
-    Shape given = shape;
-    if (const Proto* source = stored_.find(name); source != nullptr) {
-      given.assign(source->dims().begin(), source->dims().end());
-      check_shape(given, shape);
-    } else if (const auto known = imported_.contents.find(name); known != imported_.contents.end()) {
-      given = known->second.shape;
-    }
-    return without_ones(given) == without_ones(shape) ? given : shape;
-  }
-
-  static Shape without_ones(Shape shape) {
-    std::erase(shape, 1);
-    return shape;
+    (void)add(node->output(0), shape, contents);
   }
 
   ::onnx::ModelProto& model_;
   ::onnx::GraphProto& graph_;
   const ImportedModel& imported_;
-  std::set<std::string> transposed_;
   onnx::StoredTensors stored_;
   std::map<std::string, Proto*> initializers_;
   std::set<const ::onnx::NodeProto*> replaced_;

@@ -31,13 +31,9 @@ void unless_part(Lowering& net, const Node& node) {
   if (!kBecame(net, node)) function(net, node);
 }
 
-/// Adds a PRelu. The slope is a weight even if it is one number, PyTorch's default for all channels.
 void prelu(Lowering& net, const Node& node) {
   const ValueId x = row_major(net, node, 0);
-  const Fixed* slope = fixed_of(net, node, 1);
-  const bool one_number = slope != nullptr && !slope->constant && scalar_of(net, node, 1);
-  const ValueId s = one_number ? weight_of(net, node, 1, shape_of(net, node, 1)) : row_major(net, node, 1);
-  set_result(net, node, nn::prelu(net.builder, name_of(node), x, s));
+  set_result(net, node, nn::prelu(net.builder, name_of(node), x, row_major(net, node, 1)));
 }
 
 }  // namespace

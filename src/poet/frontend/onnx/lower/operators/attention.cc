@@ -144,7 +144,7 @@ ValueId table_of(Lowering& net, const Node& node, std::size_t i, const Shape& wa
   const Fixed* fixed = fixed_of(net, node, i);
   ValueId table = fixed == nullptr || fixed->tensor.type != Type::real || fixed->transposed
                       ? row_major(net, node, i)
-                      : stored_value(net, node, *fixed, fixed->tensor.shape, Persistence::optimizer_state);
+                      : stored_value(net, node, *fixed, fixed->tensor.shape);
   const std::string name = fmt::format("{}.{}", name_of(node), i);
   if (has_input(node, 3)) {
     if (g.shape(table).size() != 2) throw InputError(fmt::format("input {} must be a matrix", i));

@@ -22,7 +22,8 @@ ValueId with_number(Lowering& net, const Node& node, std::size_t position, doubl
   const std::string name = name_of(node);
   const ValueId x = row_major(net, node, position);
   const bool x_first = position == 0;
-  if (const Fixed* number = fixed_of(net, node, 1 - position); number != nullptr && !number->constant)
+  if (const Fixed* number = fixed_of(net, node, 1 - position);
+      number != nullptr && net.model.initializers.contains(number->name))
     net.notices.add("single numbers that the file stores are constants and do not train");
   if (node.op_type == "Add" || node.op_type == "Sum") return nn::scale(g, name, x, 1.0, c);
   if (node.op_type == "Sub") return x_first ? nn::scale(g, name, x, 1.0, -c) : nn::scale(g, name, x, -1.0, c);

@@ -23,6 +23,16 @@ std::optional<std::vector<std::int64_t>> known_positions(const Lowering& net, co
   return positions;
 }
 
+/// Returns the known indices as a constant, those from the end counted from the front: rows of a table in
+/// parts are so counted.
+ValueId from_the_front(Lowering& net, const Node& node, const std::vector<std::int64_t>& positions) {
+  Fixed ids = *fixed_of(net, node, 1);
+  if (ids.tensor.integers == positions) return any_value(net, node, 1);
+  ids.name = fmt::format("{}.{}", name_of(node), ids.name);
+  ids.tensor.integers = positions;
+  return constant_of(net, node, ids);
+}
+
 /// Returns whether the positions are consecutive and not empty.
 bool is_range(const std::vector<std::int64_t>& positions) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -56,13 +66,13 @@ void gather(Lowering& net, const Node& node) {
   if (type_of(net, node, 1) != Type::integer) throw InputError("the indices must be integers");
   const Fixed* table = fixed_of(net, node, 0);
   const bool rows = table != nullptr && table->tensor.type == Type::real && !table->transposed &&
-                    !table->tensor.patterned && x.size() == 2 && axis == 0;
+                    table->role.trains && x.size() == 2 && axis == 0;
   const auto positions = known_positions(net, node, x[axis]);
   if (positions && is_range(*positions) && shape_of(net, node, 1).size() <= 1 &&
       (!rows || shape_of(net, node, 1).empty()))
     return take_range(net, node, axis, *positions);
   const std::string name = name_of(node);
-  const ValueId ids = any_value(net, node, 1);
+  const ValueId ids = positions ? from_the_front(net, node, *positions) : any_value(net, node, 1);
   if (rows) {
     net.builder.bind(name + ".weight", weight_of(net, node, 0, x));
     set_result(net, node, nn::embedding(net.builder, name, ids, x[0], x[1]));

@@ -46,7 +46,8 @@ void logical_not(Lowering& net, const Node& node) {
 /// Returns an operand of Where; a constant filled with one number is stored as a single number if possible.
 ValueId choice(Lowering& net, const Node& node, std::size_t i) {
   const Fixed* x = fixed_of(net, node, i);
-  if (x == nullptr || !x->tensor.fill) return any_value(net, node, i);
+  if (x == nullptr || x->role.trains || !x->tensor.fill || element_count(x->tensor.shape) == 1)
+    return any_value(net, node, i);
   const Shape without = broadcast(shape_of(net, node, 0), shape_of(net, node, 3 - i));
   const Shape shape = broadcast(without, x->tensor.shape) == without ? Shape{} : x->tensor.shape;
   net.notices.add("constants of the file stay in RAM and do not train");

@@ -11,18 +11,12 @@
 namespace poet::onnx {
 namespace {
 
-/// Returns the scale (neutral at 1) or shift (neutral at 0) of a normalisation. Exporters write Constant
-/// nodes of ones and zeros for layers without scale and shift; these do not train.
-ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape& shape, double neutral) {
-  const Fixed* w = fixed_of(net, node, i);
-  const bool none = w != nullptr && w->constant && w->tensor.known &&
-                    std::all_of(w->tensor.reals.begin(), w->tensor.reals.end(),
-                                [neutral](double x) { return x == neutral; });
-  if (none) {
-    net.notices.add(node.op_type + (neutral == 1.0 ? " without a scale keeps ones, which do not train"
-                                                   : " without a shift keeps zeros, which do not train"));
-  }
-  return weight_of(net, node, i, shape, none ? Persistence::optimizer_state : Persistence::parameter);
+/// Returns the scale or shift of a normalisation. Exporters write ones and zeros for layers without them.
+ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape& shape) {
+  if (const Fixed* w = fixed_of(net, node, i); w != nullptr && !w->role.trains && w->tensor.fill)
+    net.notices.add(fmt::format("{} without a {} keeps {:g}, which does not train", node.op_type,
+                                i == 1 ? "scale" : "shift", *w->tensor.fill));
+  return weight_of(net, node, i, shape);
 }
 
 void batch_norm(Lowering& net, const Node& node) {
@@ -33,8 +27,8 @@ void batch_norm(Lowering& net, const Node& node) {
   const Shape x = shape_of(net, node, 0);
   if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = name_of(node);
-  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {x[1]}, 1.0));
-  net.builder.bind(name + ".bias", norm_weight(net, node, 2, {x[1]}, 0.0));
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {x[1]}));
+  net.builder.bind(name + ".bias", norm_weight(net, node, 2, {x[1]}));
   net.builder.bind(name + ".running_mean", moving_state(net, node, 3, x[1]));
   net.builder.bind(name + ".running_var", moving_state(net, node, 4, x[1]));
   nn::BatchNormOptions options;
@@ -46,12 +40,15 @@ void batch_norm(Lowering& net, const Node& node) {
 /// Binds scale (input 1) and shift (input 2, optional).
 void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
   const std::string name = name_of(node);
-  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {size}, 1.0));
+  net.builder.bind(name + ".weight", norm_weight(net, node, 1, {size}));
   if (has_input(node, 2)) {
-    net.builder.bind(name + ".bias", norm_weight(net, node, 2, {size}, 0.0));
+    net.builder.bind(name + ".bias", norm_weight(net, node, 2, {size}));
   } else {
-    net.persistent.placements[name + ".bias"] = {node.index, 2};
-    net.notices.add(node.op_type + " without bias got one");
+    Tensor zeros;
+    zeros.shape = {size};
+    zeros.fill = 0.0;
+    net.builder.bind(name + ".bias", add_constant(net, name + ".bias", std::move(zeros)));
+    net.notices.add(node.op_type + " without a shift keeps 0, which does not train");
   }
 }
 
@@ -83,10 +80,10 @@ void instance_norm(Lowering& net, const Node& node) {
 
 /// Repeats each group's number (opset 18) for all of its channels.
 ValueId for_channels(Lowering& net, const Node& node, std::size_t i, std::int64_t groups,
-                     std::int64_t channels, double neutral) {
+                     std::int64_t channels) {
   GraphBuilder& g = net.builder;
   const std::string name = fmt::format("{}.{}", name_of(node), i);
-  const ValueId of_group = norm_weight(net, node, i, {groups}, neutral);
+  const ValueId of_group = norm_weight(net, node, i, {groups});
   const ValueId column = nn::reshape(g, name + ".groups", of_group, {groups, 1});
   const ValueId all = nn::expand(g, name + ".channels", column, {groups, channels / groups});
   return nn::reshape(g, name + ".list", all, {channels});
@@ -101,8 +98,8 @@ void group_norm(Lowering& net, const Node& node) {
   const Shape scale = shape_of(net, node, 1);
   const std::string name = name_of(node);
   if (net.model.opset < 21 && scale == Shape{groups} && groups != x[1]) {
-    net.builder.bind(name + ".weight", for_channels(net, node, 1, groups, x[1], 1.0));
-    net.builder.bind(name + ".bias", for_channels(net, node, 2, groups, x[1], 0.0));
+    net.builder.bind(name + ".weight", for_channels(net, node, 1, groups, x[1]));
+    net.builder.bind(name + ".bias", for_channels(net, node, 2, groups, x[1]));
   } else if (scale == Shape{x[1]}) {
     bind_affine(net, node, x[1]);
   } else {
@@ -125,7 +122,7 @@ void rms_norm(Lowering& net, const Node& node) {
     axes.push_back(static_cast<std::int64_t>(axis));
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
-  const ValueId weight = norm_weight(net, node, 1, scale, 1.0);
+  const ValueId weight = norm_weight(net, node, 1, scale);
   const ValueId from = row_major(net, node, 0);
   const ValueId squares = nn::unary(g, "pow", name + ".squares", from, {{"exponent", 2.0}});
   const ValueId mean = nn::reduce(g, "reduce_mean", name + ".mean", squares, axes);

@@ -74,14 +74,15 @@ void unsqueeze(Lowering& net, const Node& node) {
   reshaped_to(net, node, unsqueezed(shape_of(net, node, 0), integers_of(net, node, 1, "axes")));
 }
 
-/// Makes an Identity of an initialiser a parameter of its own: exporters merge initialisers that are equal
-/// when exported (such as the scales of a new network's normalisations) into one, with an Identity for each
-/// other name. A parameter that the network reads in several places has one name.
+/// An Identity of an initialiser is a tensor of its own where Uses say so.
 void identity(Lowering& net, const Node& node) {
   Operand x = operand_of(net, node, 0);
-  if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0]) {
+  if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0] &&
+                                              net.uses.identities_part &&
+                                              net.model.initializers.contains(weight->name)) {
     weight->name = node.outputs.at(0);
-    net.notices.add("an Identity of an initialiser is a parameter of its own");
+    weight->role = role_in(net.roles, weight->name, weight->tensor);
+    net.notices.add("an Identity of an initialiser is a tensor of its own");
   }
   set_result(net, node, std::move(x));
 }

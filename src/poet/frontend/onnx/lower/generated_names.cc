@@ -1,0 +1,91 @@
+#include "poet/frontend/onnx/lower/generated_names.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace poet::onnx {
+namespace {
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+/// Returns the name without a number at its end, and without the underscores before that.
+std::string_view stem(std::string_view name) {
+  std::string_view cut = name;
+  while (!cut.empty() && '0' <= cut.back() && cut.back() <= '9') cut.remove_suffix(1);
+  if (cut.size() == name.size() || cut.empty() || cut.back() != '_') return name;
+  while (!cut.empty() && cut.back() == '_') cut.remove_suffix(1);
+  return cut;
+}
+
+}  // namespace
+
+bool is_generated(const Model& model, const std::string& name) {
+  if (const auto origin = model.origins.find(name); origin != model.origins.end())
+    return origin->second == Origin::folded;
+  if (is_digits(name) || name.starts_with("onnx::") || name.ends_with("_output_0")) return true;
+  const std::string_view base = stem(name);
+  static const std::set<std::string_view> numbered = {"Constant", "const_fold_opt", "const", "tensor", "val"};
+  if (base.size() < name.size() && (numbered.contains(base) || base.starts_with("ortshared"))) return true;
+  // The newer exporter of PyTorch names what it has folded after the function that made it.
+  static const std::set<std::string_view> functions = {"_to_copy",
+                                                       "add",
+                                                       "alias",
+                                                       "arange",
+                                                       "bmm",
+                                                       "cat",
+                                                       "clone",
+                                                       "cos",
+                                                       "detach",
+                                                       "div",
+                                                       "empty",
+                                                       "exp",
+                                                       "expand",
+                                                       "eye",
+                                                       "fill",
+                                                       "full",
+                                                       "full_like",
+                                                       "index",
+                                                       "linspace",
+                                                       "log",
+                                                       "logical_not",
+                                                       "masked_fill",
+                                                       "matmul",
+                                                       "mul",
+                                                       "neg",
+                                                       "new_full",
+                                                       "new_ones",
+                                                       "new_zeros",
+                                                       "ones",
+                                                       "ones_like",
+                                                       "permute",
+                                                       "pow",
+                                                       "reciprocal",
+                                                       "repeat",
+                                                       "reshape",
+                                                       "rsqrt",
+                                                       "rsub",
+                                                       "scalar_tensor",
+                                                       "scalar_tensor_default",
+                                                       "select",
+                                                       "sin",
+                                                       "slice",
+                                                       "sqrt",
+                                                       "squeeze",
+                                                       "stack",
+                                                       "sub",
+                                                       "t",
+                                                       "transpose",
+                                                       "tril",
+                                                       "triu",
+                                                       "unsqueeze",
+                                                       "view",
+                                                       "where",
+                                                       "zeros",
+                                                       "zeros_like"};
+  return model.producer == "pytorch" && functions.contains(base);
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,17 @@
+#pragma once
+
+// Names that exporters make for what they compute, unlike those of a module's own tensors. Private to
+// poet/frontend/onnx.
+
+#include <string>
+
+#include "poet/frontend/onnx/model.h"
+
+namespace poet::onnx {
+
+/// Whether the exporter made the name of this stored tensor: it says so, or the name is a number, has a
+/// number after a prefix of its own (val_5, onnx::MatMul_7, const_fold_opt__3), or is that of a PyTorch
+/// function (zeros, mul_1, t).
+[[nodiscard]] bool is_generated(const Model& model, const std::string& name);
+
+}  // namespace poet::onnx

@@ -1,0 +1,186 @@
+#include "poet/frontend/onnx/lower/roles.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "poet/frontend/onnx/lower/generated_names.h"
+#include "poet/frontend/onnx/lower/stored_uses.h"
+#include "poet/frontend/onnx/lower/tied.h"
+#include "poet/frontend/onnx/lower/zero_states.h"
+
+namespace poet::onnx {
+namespace {
+
+/// The node that makes each value.
+std::map<std::string, const Node*> writers_of(const Model& model) {
+  std::map<std::string, const Node*> writers;
+  for (const Node& node : model.nodes) {
+    for (const std::string& output : node.outputs) writers[output] = &node;
+  }
+  return writers;
+}
+
+const Tensor* stored_value_of(const Node& node) {
+  const auto value = node.attributes.find("value");
+  return value == node.attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
+}
+
+/// Returns whether a Constant or ConstantOfShape node has real numbers (the latter by default).
+bool makes_reals(const Node& node) {
+  if (!node.domain.empty() || node.outputs.empty()) return false;
+  const Tensor* value = stored_value_of(node);
+  if (node.op_type == "ConstantOfShape") return value == nullptr || value->type == Type::real;
+  if (node.op_type != "Constant") return false;
+  return value != nullptr
+             ? value->type == Type::real
+             : node.attributes.contains("value_float") || node.attributes.contains("value_floats");
+}
+
+/// What the filters, matrices and tables of a network are read from.
+struct Filters {
+  std::set<std::string> initializers, constants, fills;
+  std::int64_t elements_of_nodes = 0;
+};
+
+/// Returns the number of elements that the node makes, 0 where its shape is computed.
+std::int64_t elements_made(const Model& model, const std::map<std::string, const Node*>& writers,
+                           const Node& node) {
+  const Tensor* value = stored_value_of(node);
+  if (node.op_type == "Constant") return value == nullptr ? 0 : element_count(value->shape);
+  const auto shape = model.initializers.find(node.inputs.at(0));
+  const auto writer = writers.find(node.inputs.at(0));
+  const Tensor* list = shape != model.initializers.end() ? &shape->second
+                       : writer != writers.end()         ? stored_value_of(*writer->second)
+                                                         : nullptr;
+  return list != nullptr && list->known ? element_count(list->integers) : 0;
+}
+
+Filters filters_of(const Model& model, const Uses& uses) {
+  const std::map<std::string, const Node*> writers = writers_of(model);
+  Filters filters;
+  for (const Node& node : model.nodes) {
+    if (!uses.needed.contains(node.index)) continue;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!is_filter({&node, i})) continue;
+      std::string from = node.inputs[i];
+      auto writer = writers.find(from);
+      while (writer != writers.end() && is_view(*writer->second) && !writer->second->inputs.empty()) {
+        from = writer->second->inputs.front();
+        writer = writers.find(from);
+      }
+      if (writer == writers.end()) {
+        const auto stored = model.initializers.find(from);
+        if (stored != model.initializers.end() && stored->second.type == Type::real)
+          filters.initializers.insert(from);
+      } else if (makes_reals(*writer->second)) {
+        auto& found = writer->second->op_type == "Constant" ? filters.constants : filters.fills;
+        if (found.insert(from).second)
+          filters.elements_of_nodes += elements_made(model, writers, *writer->second);
+      }
+    }
+  }
+  return filters;
+}
+
+std::string shown_number(double x) { return x == 0 ? "zeros" : x == 1 ? "ones" : "one number everywhere"; }
+
+class Decision {
+ public:
+  Decision(const Model& model, const Uses& uses, const ImportOptions& options)
+      : model_(model), uses_(uses), options_(options), filters_(filters_of(model, uses)) {
+    // Files whose weights were taken out to make them small keep their smallest tensors.
+    constexpr std::int64_t kMuchMore = 100;
+    std::int64_t stored = 0;
+    for (const auto& [name, tensor] : model.initializers)
+      stored += tensor.type == Type::real ? element_count(tensor.shape) : 0;
+    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 &&
+                filters_.elements_of_nodes / kMuchMore >= stored;
+  }
+
+  [[nodiscard]] bool without_weights() const { return in_nodes_ && !filters_.fills.empty(); }
+
+  [[nodiscard]] Role of_initializer(const std::string& name, const Tensor& tensor) const {
+    const auto origin = model_.origins.find(name);
+    const bool said = origin != model_.origins.end();
+    const std::vector<Use> uses = uses_through_views(uses_, name);
+    const auto every = [&](auto is) { return !uses.empty() && std::all_of(uses.begin(), uses.end(), is); };
+    const auto some = [&](auto is) { return std::any_of(uses.begin(), uses.end(), is); };
+    if (every(is_statistics)) return {false, "running statistics, which the layer updates"};
+    if (some(is_setting)) return {false, "a setting of an operator"};
+    if (options_.trained.contains(name)) return {true, "--trainable names it"};
+    if (said && origin->second == Origin::parameter) return {true, "the file says that it is a parameter"};
+    if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
+    if (tensor.patterned) return {false, "few numbers over and over or infinite ones, as formulas make them"};
+    const bool generated = is_generated(model_, name);
+    if (generated && tensor.fill) return {false, shown_number(*tensor.fill) + ", named by the exporter"};
+    if (tensor.fill == 0.0 && every([](const Use& use) { return is_initial_state(*use.node, use.input); }))
+      return {false, "zeros, the initial state of a layer"};
+    // Parameters of PyTorch's modules have names of their own, its numbers do not.
+    const bool named = model_.producer == "pytorch" && !generated;
+    if (element_count(tensor.shape) == 1 && !named && !some(is_weight)) return {false, "a single number"};
+    return {true, "an initialiser of real numbers"};
+  }
+
+  [[nodiscard]] Role of_constant(const std::string& name, const Tensor* tensor) const {
+    if (options_.trained.contains(name)) return {true, "--trainable names it"};
+    const std::vector<Use> uses = uses_through_views(uses_, name);
+    const bool one = tensor == nullptr || element_count(tensor->shape) == 1;
+    if (in_nodes_ && !one && !tensor->patterned && !tensor->fill &&
+        std::any_of(uses.begin(), uses.end(), is_weight)) {
+      return {true, "a Constant node read as a weight: the file keeps its weights in nodes"};
+    }
+    return {false, "a Constant node"};
+  }
+
+  [[nodiscard]] Role of_fill(const std::string& name) const {
+    if (options_.trained.contains(name)) return {true, "--trainable names it"};
+    if (without_weights()) return {true, "stands for a weight: the file has none"};
+    return {false, "a ConstantOfShape node"};
+  }
+
+ private:
+  const Model& model_;
+  const Uses& uses_;
+  const ImportOptions& options_;
+  Filters filters_;
+  bool in_nodes_ = false;  // weights are in nodes, or nowhere
+};
+
+}  // namespace
+
+Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& options, Notices& notices) {
+  const Decision decision(model, uses, options);
+  Roles roles;
+  roles.without_weights = decision.without_weights();
+  for (const auto& [name, tensor] : model.initializers) {
+    if (tensor.type != Type::real) continue;
+    roles.of[name] = decision.of_initializer(name, tensor);
+    if (!uses.identities_part) continue;
+    for (const Node* node : readers(uses, name))
+      if (node->domain.empty() && node->op_type == "Identity")
+        roles.of[node->outputs.at(0)] = decision.of_initializer(node->outputs[0], tensor);
+  }
+  for (const Node& node : model.nodes) {
+    if (!makes_reals(node)) continue;
+    const std::string& name = node.outputs.front();
+    roles.of[name] = node.op_type == "Constant" ? decision.of_constant(name, stored_value_of(node))
+                                                : decision.of_fill(name);
+  }
+  if (roles.without_weights)
+    notices.add(
+        "the file has no weights: what ConstantOfShape nodes make stands for them, and they start from the "
+        "seed");
+  find_copies(model, uses, roles, notices);
+  note_folded(model, uses, roles, notices);
+  return roles;
+}
+
+Role role_in(const Roles& roles, const std::string& name, const Tensor& tensor) {
+  if (tensor.type == Type::boolean) return {false, "truth values"};
+  if (tensor.type != Type::real) return {false, "integers"};
+  const auto found = roles.of.find(name);
+  return found == roles.of.end() ? Role{} : found->second;
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,35 @@
+#pragma once
+
+// Where the operators of a model read a stored tensor, and as what. Private to poet/frontend/onnx.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "poet/frontend/onnx/lower/uses.h"
+
+namespace poet::onnx {
+
+/// Input `input` of a node that is no view.
+struct Use {
+  const Node* node = nullptr;
+  std::size_t input = 0;
+};
+
+/// The uses of a value and of views of it, but for an Identity that parts it (Uses). O(uses).
+[[nodiscard]] std::vector<Use> uses_through_views(const Uses& uses, const std::string& value);
+
+// Of what an operator reads there.
+/// A weight by its nature: a filter, matrix, table, bias, scale or slope.
+[[nodiscard]] bool is_weight(const Use& use);
+/// A filter, matrix or table: of a network, most of its numbers.
+[[nodiscard]] bool is_filter(const Use& use);
+/// Running statistics.
+[[nodiscard]] bool is_statistics(const Use& use);
+/// No operand, but a setting that must be known: a bound, ratio, exponent, size.
+[[nodiscard]] bool is_setting(const Use& use);
+
+/// Whether the node only shows its first input in another shape, order or type.
+[[nodiscard]] bool is_view(const Node& node);
+
+}  // namespace poet::onnx

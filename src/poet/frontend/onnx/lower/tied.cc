@@ -1,0 +1,117 @@
+#include "poet/frontend/onnx/lower/tied.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "poet/frontend/onnx/lower/generated_names.h"
+#include "poet/frontend/onnx/lower/stored_uses.h"
+
+namespace poet::onnx {
+namespace {
+
+/// The kinds of inputs that read a tensor.
+std::set<std::pair<std::string, std::size_t>> kinds_of_uses(const Uses& uses, const std::string& name) {
+  std::set<std::pair<std::string, std::size_t>> kinds;
+  for (const Use& use : uses_through_views(uses, name)) kinds.emplace(use.node->op_type, use.input);
+  return kinds;
+}
+
+/// Returns whether b has the numbers of a in its order (false) or transposed (true), if it has them.
+std::optional<bool> orientation(const Tensor& a, const Tensor& b) {
+  if (a.shape == b.shape && a.digest.as_stored == b.digest.as_stored) return false;
+  if (a.shape.size() == 2 && b.shape == Shape{a.shape[1], a.shape[0]} &&
+      a.digest.as_stored == b.digest.transposed) {
+    return true;
+  }
+  return std::nullopt;
+}
+
+/// Returns whether `a` is rather a module's own tensor than `b`.
+bool comes_first(const Model& model, const std::string& a, const std::string& b) {
+  const auto rank = [&](const std::string& name) {
+    const auto origin = model.origins.find(name);
+    const bool said = origin != model.origins.end() && origin->second == Origin::parameter;
+    return std::tuple(said ? 0 : 1, is_generated(model, name) ? 1 : 0,
+                      name.find('.') == std::string::npos ? 1 : 0, name);
+  };
+  return rank(a) < rank(b);
+}
+
+bool share(const std::set<std::pair<std::string, std::size_t>>& a,
+           const std::set<std::pair<std::string, std::size_t>>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& kind) { return b.contains(kind); });
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, {}, ...", names[0], names[1]);
+}
+
+}  // namespace
+
+void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& notices) {
+  std::map<std::uint64_t, std::vector<std::string>> groups;  // by the numbers that they have
+  for (const auto& [name, role] : roles.of) {
+    const auto stored = model.initializers.find(name);
+    // Lists of few numbers may be equal by chance.
+    if (!role.trains || stored == model.initializers.end() || stored->second.shape.size() < 2 ||
+        stored->second.fill || stored->second.digest.as_stored == 0 || readers(uses, name).empty()) {
+      continue;
+    }
+    groups[stored->second.digest.as_stored + stored->second.digest.transposed].push_back(name);
+  }
+  for (auto& [numbers, names] : groups) {
+    std::sort(names.begin(), names.end(),
+              [&](const std::string& a, const std::string& b) { return comes_first(model, a, b); });
+    const std::string first = names.front();
+    const auto kinds = kinds_of_uses(uses, first);
+    std::vector<std::string> alike;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      const auto turned = orientation(model.initializers.at(first), model.initializers.at(names[i]));
+      if (!turned) continue;
+      if (!*turned && share(kinds, kinds_of_uses(uses, names[i]))) {
+        alike.push_back(names[i]);
+        continue;
+      }
+      roles.copies.push_back({names[i], first, *turned});
+      notices.add(
+          fmt::format("'{}' has the numbers of '{}'{} and trains with it: the exporter stored a tied "
+                      "weight twice",
+                      names[i], first, *turned ? ", transposed," : ""));
+    }
+    if (!alike.empty())
+      notices.add(
+          fmt::format("'{}' and {} have equal numbers and train apart; share the parameter and export "
+                      "without optimisation if they are one weight",
+                      first, listed(alike)));
+  }
+}
+
+void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
+  if (model.producer != "pytorch") return;
+  std::vector<std::string> names;
+  for (const auto& [name, role] : roles.of) {
+    const bool is_copy = std::any_of(roles.copies.begin(), roles.copies.end(),
+                                     [&name = name](const TiedCopy& copy) { return copy.name == name; });
+    if (!role.trains || is_copy || !model.initializers.contains(name) || !is_generated(model, name)) continue;
+    const std::vector<Use> all = uses_through_views(uses, name);
+    if (!std::all_of(all.begin(), all.end(), is_filter)) names.push_back(name);
+  }
+  if (names.empty()) return;
+  notices.add(
+      fmt::format("{} {} trained as stored: the exporter has computed {} of parameters (transposed, "
+                  "expanded, cut or folded them) and given {} a name of its own; "
+                  "torch.onnx.export(..., dynamo=True, optimize=False), or "
+                  "do_constant_folding=False before PyTorch 2.9, keeps the parameters",
+                  listed(names), names.size() == 1 ? "is" : "are", names.size() == 1 ? "it" : "them",
+                  names.size() == 1 ? "it" : "each"));
+}
+
+}  // namespace poet::onnx

@@ -1,0 +1,202 @@
+// What of a file trains, and how its tensors are seen.
+
+#include "poet/frontend/onnx/lower/roles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "poet/frontend/onnx/import.h"
+#include "poet/frontend/onnx/lower/generated_names.h"
+#include "poet/frontend/onnx/read/read_model.h"
+#include "tests/support/graph_text.h"
+#include "tests/support/onnx_models.h"
+#include "tests/support/onnx_training.h"
+#include "tests/support/proto_model.h"
+
+namespace poet {
+namespace {
+
+using test::onnx_integers;
+using test::onnx_model;
+using test::onnx_node;
+using test::onnx_reals;
+using test::ProtoModel;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> trained(const ImportedModel& model) {
+  std::vector<std::string> names;
+  for (const Value& value : model.forward.values)
+    if (value.persistence == Persistence::parameter && !value.alias_of.valid()) names.push_back(value.name);
+  return names;
+}
+
+onnx::Node fill(const std::string& name, double number) {
+  return onnx_node("ConstantOfShape", {"size"}, {name}, {{"value", onnx_reals({1}, {number})}});
+}
+
+// A file with weights means what it says; without any, fills stand for them.
+TEST(OnnxRoles, FillsAreConstantsWhereTheFileHasWeights) {
+  const auto added = [](bool with_weight) {
+    std::map<std::string, onnx::Tensor> stored = {{"size", onnx_integers({3, 3})}};
+    if (with_weight) stored["w"] = onnx_reals({3, 3});
+    return import_model(onnx_model({3, 3}, stored,
+                                   {fill("z", 1.5), fill("v", 0.5), onnx_node("Add", {"x", "z"}, {"a"}),
+                                    onnx_node("MatMul", {"a", with_weight ? "w" : "v"}, {"y"})}));
+  };
+  const ImportedModel stated = added(true);
+  EXPECT_THAT(trained(stated), ElementsAre("w"));
+  EXPECT_EQ(stated.contents.at("z").fill, 1.5);
+  EXPECT_EQ(stated.reasons.at("z"), "a ConstantOfShape node");
+  const ImportedModel bare = added(false);
+  EXPECT_THAT(trained(bare), ElementsAre("z", "v"));
+  EXPECT_THAT(bare.contents, IsEmpty());
+  EXPECT_THAT(bare.notices, Contains(HasSubstr("no weights")));
+}
+
+TEST(OnnxRoles, AConstantIsOneWhateverReadsIt) {
+  const onnx::Model model = onnx_model(
+      {2, 3}, {{"w", onnx_reals({3, 3})}},
+      {onnx_node("Constant", {}, {"c"}, {{"value", onnx_reals({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}}),
+       onnx_node("MatMul", {"x", "c"}, {"h"}), onnx_node("MatMul", {"h", "w"}, {"y"})});
+  EXPECT_THAT(trained(import_model(model)), ElementsAre("w"));
+  ImportOptions options;
+  options.trained = {"c"};
+  EXPECT_THAT(trained(import_model(model, options)), ElementsAre("c", "w"));
+}
+
+// A number that is a bias somewhere is a weight everywhere; one that is only added is none.
+TEST(OnnxRoles, ASingleNumberIsOneThing) {
+  const ImportedModel bias =
+      import_model(onnx_model({2, 4}, {{"w", onnx_reals({1, 4})}, {"b", onnx_reals({1}, {0.5})}},
+                              {onnx_node("Gemm", {"x", "w", "b"}, {"h"}, {{"transB", std::int64_t{1}}}),
+                               onnx_node("Add", {"x", "b"}, {"k"}),
+                               onnx_node("Concat", {"h", "k"}, {"y"}, {{"axis", std::int64_t{1}}})}));
+  EXPECT_THAT(trained(bias), ElementsAre("w", "b"));
+  EXPECT_THAT(test::kinds(bias.forward), Contains("add"));
+  const auto added = [](const std::string& producer, const std::string& name) {
+    onnx::Model model = onnx_model({2, 4}, {{"w", onnx_reals({3, 4})}, {name, onnx_reals({}, {0.5})}},
+                                   {onnx_node("Mul", {"x", name}, {"h"}),
+                                    onnx_node("Gemm", {"h", "w"}, {"y"}, {{"transB", std::int64_t{1}}})});
+    model.producer = producer;
+    return trained(import_model(model));
+  };
+  EXPECT_THAT(added("", "gate"), ElementsAre("w"));
+  EXPECT_THAT(added("pytorch", "gate"), ElementsAre("gate", "w"));
+  EXPECT_THAT(added("pytorch", "val_3"), ElementsAre("w"));
+}
+
+TEST(OnnxRoles, OnesUnderAGeneratedNameDoNotTrain) {
+  const auto scaled = [](const std::string& name) {
+    onnx::Model model = onnx_model(
+        {2, 3}, {{name, onnx_reals({3}, {1, 1, 1})}, {"w", onnx_reals({3, 3})}},
+        {onnx_node("LayerNormalization", {"x", name}, {"n"}), onnx_node("MatMul", {"n", "w"}, {"y"})});
+    model.producer = "pytorch";
+    return trained(import_model(model));
+  };
+  EXPECT_THAT(scaled("val_5"), ElementsAre("w"));
+  EXPECT_THAT(scaled("ones_like"), ElementsAre("w"));
+  EXPECT_THAT(scaled("norm.weight"), ElementsAre("norm.weight", "w"));
+}
+
+TEST(OnnxRoles, GeneratedNames) {
+  onnx::Model model;
+  model.producer = "pytorch";
+  for (const char* name :
+       {"12", "val_5", "onnx::MatMul_7", "const_fold_opt__3", "/a/Constant_output_0", "mul_1", "t"})
+    EXPECT_TRUE(onnx::is_generated(model, name)) << name;
+  for (const char* name : {"fc.weight", "conv1_w_0", "gate", "h0", "layer_2", "mul.weight", "W"})
+    EXPECT_FALSE(onnx::is_generated(model, name)) << name;
+  model.origins = {{"t", onnx::Origin::parameter}, {"gate", onnx::Origin::folded}};
+  EXPECT_FALSE(onnx::is_generated(model, "t"));
+  EXPECT_TRUE(onnx::is_generated(model, "gate"));
+}
+
+// What PyTorch writes beside its tensors, in a field that this libonnx does not know.
+TEST(OnnxRoles, TheFileSaysWhatIsABuffer) {
+  ProtoModel model({2, 3});
+  model.floats("table", {3}, {1, 2, 4});
+  model.floats("scale", {1}, {2});
+  model.node("Add", {"x", "table"}, {"a"});
+  model.node("Mul", {"a", "scale"}, {"y"});
+  const auto say = [&](const std::string& name, const std::string& kind) {
+    auto& info = *model.graph().add_value_info();
+    info.set_name(name);
+    ::onnx::StringStringEntryProto entry;
+    entry.set_key("pkg.torch.export.graph_signature.InputSpec.kind");
+    entry.set_value(kind);
+    info.mutable_unknown_fields()->AddLengthDelimited(4)->assign(entry.SerializeAsString());
+  };
+  EXPECT_THAT(trained(import_model(onnx::parse_model(model.bytes(), "small"))), ElementsAre("table"));
+  say("table", "BUFFER");
+  say("scale", "PARAMETER");
+  EXPECT_THAT(trained(import_model(onnx::parse_model(model.bytes(), "small"))), ElementsAre("scale"));
+}
+
+/// x W^T + 2 x V, where V has W's numbers, transposed or not.
+ImportedModel with_copy(bool turned, bool read_alike) {
+  ProtoModel model({2, 3});
+  model.floats("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  if (turned)
+    model.floats("wt", {3, 3}, {1, 4, 7, 2, 5, 8, 3, 6, 9});
+  else
+    model.floats("wt", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  model.node("MatMul", {"x", "w"}, {"a"});
+  if (read_alike) {
+    model.node("MatMul", {"a", "wt"}, {"y"});
+  } else {
+    model.integers("ids", {0, 2});
+    model.node("Gather", {"wt", "ids"}, {"b"});
+    model.node("Add", {"a", "b"}, {"y"});
+  }
+  return import_model(onnx::parse_model(model.bytes(), "small"));
+}
+
+TEST(OnnxRoles, CopiesThatOthersReadAreTied) {
+  const ImportedModel turned = with_copy(true, true);
+  EXPECT_THAT(trained(turned), ElementsAre("w"));
+  ASSERT_EQ(turned.copies.size(), 1U);
+  EXPECT_TRUE(turned.copies.front().transposed);
+  EXPECT_THAT(turned.notices, Contains(AllOf(HasSubstr("'wt'"), HasSubstr("transposed"))));
+  EXPECT_THAT(trained(with_copy(false, false)), ElementsAre("w"));  // a head and its embedding
+  // Layers made as copies of one another are alike, and apart.
+  const ImportedModel alike = with_copy(false, true);
+  EXPECT_THAT(trained(alike), ElementsAre("w", "wt"));
+  EXPECT_THAT(alike.notices, Contains(HasSubstr("equal numbers")));
+}
+
+// Two readers of one matrix by other shapes and ways round: y = x w' + (x w'')^T and so on, against slopes.
+TEST(OnnxRoles, AMatrixSeenInSeveralWaysIsOne) {
+  const std::int64_t one = 1;
+  const auto check = [&](std::vector<onnx::Node> nodes, const Shape& stored) {
+    const onnx::Model model = onnx_model({2, 4},
+                                         {{"w", onnx_reals(stored)},
+                                          {"s", onnx_integers({4, 6})},
+                                          {"t", onnx_integers({6, 4})},
+                                          {"zero", onnx_integers({0})}},
+                                         std::move(nodes));
+    const ImportedModel imported = test::import_as_numbers(model);
+    EXPECT_THAT(trained(imported), ElementsAre("w"));
+    test::expect_true_onnx_gradients(model);
+  };
+  check({onnx_node("Reshape", {"w", "s"}, {"a"}), onnx_node("MatMul", {"x", "a"}, {"y"})}, {6, 4});
+  check({onnx_node("Reshape", {"w", "s"}, {"a"}), onnx_node("MatMul", {"x", "a"}, {"b"}),
+         onnx_node("MatMul", {"b", "w"}, {"y"})},
+        {6, 4});
+  check({onnx_node("MatMul", {"x", "w"}, {"a"}), onnx_node("Reshape", {"w", "t"}, {"c"}),
+         onnx_node("MatMul", {"a", "c"}, {"b"}), onnx_node("Gemm", {"b", "c"}, {"y"}, {{"transB", one}})},
+        {4, 6});
+  check({onnx_node("Reshape", {"w", "s"}, {"a"}), onnx_node("MatMul", {"x", "a"}, {"b"}),
+         onnx_node("Reshape", {"w", "t"}, {"c"}), onnx_node("MatMul", {"b", "c"}, {"y"})},
+        {2, 3, 4});
+}
+
+}  // namespace
+}  // namespace poet
