@@ -79,7 +79,8 @@ class Emitter {
     if (known != made_.end()) return known->second;
 
     Op op;
-    op.pass = graph_.ops[reader].pass;
+    // What an update reads is a gradient; its copy, unlike the update, may be made again.
+    op.pass = graph_.ops[reader].pass == Pass::update ? Pass::backward : graph_.ops[reader].pass;
     std::size_t axis = 0;
     while (axis < box.size() && first[axis] == last[axis]) ++axis;
     if (axis < box.size()) {

@@ -68,19 +68,19 @@ std::vector<std::string> convolution_notices(const std::string& producer,
 TEST(OnnxInitializers, FoldedBatchNormalisationIsSaid) {
   const std::vector<std::string> folded = {"onnx::Conv_19", "onnx::Conv_20", "onnx::Conv_22",
                                            "onnx::Conv_23"};
-  const std::string both = "batch normalisation is folded into 2 convolutions";
+  const std::string both = "batch normalisation is folded into 2 layers";
   EXPECT_THAT(convolution_notices("pytorch", folded),
               Contains(testing::AllOf(HasSubstr(both), HasSubstr("TrainingMode.TRAINING"))));
   // As PyTorch called them before 1.11; and where one convolution has no normalisation behind it.
   EXPECT_THAT(convolution_notices("pytorch", {"19", "20", "22", "23"}), Contains(HasSubstr(both)));
   EXPECT_THAT(
       convolution_notices("pytorch", {"onnx::Conv_19", "onnx::Conv_20", "conv2.weight", "conv2.bias"}),
-      Contains(HasSubstr("folded into 1 convolution,")));
+      Contains(HasSubstr("folded into 1 layer,")));
   // By the exporter based on torch.export: the second convolution reads r.
   EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "x_bias", "conv2.weight", "r_bias"}),
               Contains(testing::AllOf(HasSubstr(both), HasSubstr("dynamo=True, optimize=False"))));
   EXPECT_THAT(convolution_notices("pytorch", {"0.weight", "0.weight_bias", "4.weight", "4.bias"}),
-              Contains(HasSubstr("folded into 1 convolution,")));
+              Contains(HasSubstr("folded into 1 layer,")));
   // Without normalisation, with filters that a weight normalisation computes, and by somebody who counts.
   const auto silent = Not(Contains(HasSubstr("folded")));
   EXPECT_THAT(convolution_notices("pytorch", {"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias"}),

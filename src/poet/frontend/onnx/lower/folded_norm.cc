@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "poet/frontend/onnx/lower/generated_names.h"
+
 namespace poet::onnx {
 namespace {
 
@@ -14,10 +16,18 @@ bool is_numbered(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
 
-bool is_convolution(const Model& model, const Node& node) {
-  return node.domain.empty() && (node.op_type == "Conv" || node.op_type == "ConvTranspose") &&
+bool is_layer(const Model& model, const Node& node) {
+  return node.domain.empty() &&
+         (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "Gemm") &&
          node.inputs.size() == 3 && model.initializers.contains(node.inputs[1]) &&
          model.initializers.contains(node.inputs[2]);
+}
+
+/// Returns whether the exporter based on torch.export made the layer of one and its normalisation: the result
+/// has the name of the normalisation's, which is an item of a tuple, or the shift one of its own.
+bool is_fused(const Node& node) {
+  return stem(node.outputs.front()) == "getitem" || node.inputs[2] == node.inputs[0] + "_bias" ||
+         node.inputs[2] == node.inputs[1] + "_bias";
 }
 
 }  // namespace
@@ -27,16 +37,16 @@ std::optional<std::string> folded_norm_notice(const Model& model, const std::set
   int folded = 0;
   bool by_torch_export = false;
   for (const Node& node : model.nodes) {
-    if (!needed.contains(node.index) || !is_convolution(model, node)) continue;
-    const bool is_added =
-        node.inputs[2] == node.inputs[0] + "_bias" || node.inputs[2] == node.inputs[1] + "_bias";
-    if (!is_added && !(is_numbered(node.inputs[1]) && is_numbered(node.inputs[2]))) continue;
+    if (!needed.contains(node.index) || !is_layer(model, node)) continue;
+    const bool is_added = is_fused(node);
+    const bool is_conv = node.op_type != "Gemm";  // a Gemm of transposed weights has numbers for names, too
+    if (!is_added && !(is_conv && is_numbered(node.inputs[1]) && is_numbered(node.inputs[2]))) continue;
     ++folded;
     by_torch_export |= is_added;
   }
   if (folded == 0) return std::nullopt;
   return fmt::format(
-      "batch normalisation is folded into {} convolution{}, as PyTorch exports by default: the network "
+      "batch normalisation is folded into {} layer{}, as PyTorch exports by default: the network "
       "trains without it; torch.onnx.export(..., {}) keeps it",
       folded, folded == 1 ? "" : "s",
       by_torch_export ? "dynamo=True, optimize=False"

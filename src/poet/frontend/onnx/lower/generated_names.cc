@@ -11,7 +11,8 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
 
-/// Returns the name without a number at its end, and without the underscores before that.
+}  // namespace
+
 std::string_view stem(std::string_view name) {
   std::string_view cut = name;
   while (!cut.empty() && '0' <= cut.back() && cut.back() <= '9') cut.remove_suffix(1);
@@ -20,7 +21,9 @@ std::string_view stem(std::string_view name) {
   return cut;
 }
 
-}  // namespace
+bool is_of_layer(const std::string& name) {
+  return is_digits(name) || name.starts_with("onnx::") || stem(name) == "val";
+}
 
 bool is_generated(const Model& model, const std::string& name) {
   if (const auto origin = model.origins.find(name); origin != model.origins.end())

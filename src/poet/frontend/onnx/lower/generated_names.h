@@ -4,6 +4,7 @@
 // poet/frontend/onnx.
 
 #include <string>
+#include <string_view>
 
 #include "poet/frontend/onnx/model.h"
 
@@ -13,5 +14,11 @@ namespace poet::onnx {
 /// number after a prefix of its own (val_5, onnx::MatMul_7, const_fold_opt__3), or is that of a PyTorch
 /// function (zeros, mul_1, t).
 [[nodiscard]] bool is_generated(const Model& model, const std::string& name);
+
+/// A name without the number at its end, and without the underscores before that: mul of mul_1.
+[[nodiscard]] std::string_view stem(std::string_view name);
+
+/// Whether the name is one that PyTorch's exporters give to the transposed weight of a linear layer.
+[[nodiscard]] bool is_of_layer(const std::string& name);
 
 }  // namespace poet::onnx

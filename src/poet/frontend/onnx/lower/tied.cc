@@ -102,7 +102,7 @@ void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notic
                                      [&name = name](const TiedCopy& copy) { return copy.name == name; });
     if (!role.trains || is_copy || !model.initializers.contains(name) || !is_generated(model, name)) continue;
     const std::vector<Use> all = uses_through_views(uses, name);
-    if (!std::all_of(all.begin(), all.end(), is_filter)) names.push_back(name);
+    if (!is_of_layer(name) || !std::all_of(all.begin(), all.end(), is_filter)) names.push_back(name);
   }
   if (names.empty()) return;
   notices.add(

@@ -140,15 +140,28 @@ void gelu(Lowering& net, const Node& node) {
   set_result(net, node, nn::gelu(net.builder, name_of(node), row_major(net, node, 0)));
 }
 
-void power(Lowering& net, const Node& node) {
-  std::optional<double> exponent = scalar_of(net, node, 1);
+/// Returns the exponent that is the same for all elements, if it is known.
+std::optional<double> exponent_of(const Lowering& net, const Node& node) {
   const Fixed* fixed = fixed_of(net, node, 1);
-  if (fixed != nullptr && fixed->tensor.known && fixed->tensor.type == Type::integer &&
-      fixed->tensor.integers.size() == 1) {
-    exponent = static_cast<double>(fixed->tensor.integers.front());
-  }
-  if (!exponent || shape_of(net, node, 1).size() > shape_of(net, node, 0).size())
-    throw InputError("the exponent must be one known number; write others as Exp(Mul(exponent, Log(x)))");
+  if (fixed == nullptr || fixed->role.trains) return std::nullopt;
+  if (broadcast(shape_of(net, node, 0), fixed->tensor.shape) != shape_of(net, node, 0)) return std::nullopt;
+  if (fixed->tensor.type == Type::real) return fixed->tensor.fill ? fixed->tensor.fill : scalar_of(net, node, 1);
+  const std::optional<std::int64_t> number = whole_number(net, node, 1);
+  return number ? std::optional<double>(static_cast<double>(*number)) : std::nullopt;
+}
+
+/// Adds exp(p log x), for exponents p that are computed, train or differ.
+void power_of_each(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  net.notices.add("Pow by exponents that train or differ is exp(p log x): it is NaN where x is not positive");
+  const ValueId log = nn::unary(g, "log", name + ".log", row_major(net, node, 0));
+  set_result(net, node, nn::unary(g, "exp", name, nn::mul(g, name + ".power", log, row_major(net, node, 1))));
+}
+
+void power(Lowering& net, const Node& node) {
+  const std::optional<double> exponent = exponent_of(net, node);
+  if (!exponent) return power_of_each(net, node);
   if (*exponent == 1.0) return set_result(net, node, operand_of(net, node, 0));
   set_result(
       net, node,
