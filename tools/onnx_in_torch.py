@@ -239,7 +239,7 @@ UNARY = {
     "Floor": torch.floor, "Identity": lambda x: x, "Log": torch.log, "Mish": F.mish, "Neg": lambda x: -x, "Not": torch.logical_not,
     "Reciprocal": lambda x: 1 / x, "Relu": torch.relu, "Round": torch.round, "Sigmoid": torch.sigmoid, "Sign": torch.sign,
     "Sin": torch.sin, "Softplus": F.softplus, "Softsign": F.softsign, "Sqrt": torch.sqrt, "Tanh": torch.tanh,
-    "HardSwish": lambda x: x * torch.clamp(x / 6 + 0.5, 0, 1), "IsNaN": torch.isnan,
+    "HardSwish": lambda x: x * torch.clamp(x / 6 + 0.5, 0, 1),
 }
 BINARY = {
     "Add": torch.add, "Sub": torch.sub, "Mul": torch.mul, "Pow": torch.pow, "And": torch.logical_and, "Or": torch.logical_or,
@@ -371,6 +371,18 @@ def compute(node, x, opset):
         return torch.where(x[0] > a.get("alpha", 1.0), x[0], torch.zeros_like(x[0]))
     if kind == "HardSigmoid":
         return torch.clamp(x[0] * a.get("alpha", 0.2) + a.get("beta", 0.5), 0, 1)
+    if kind == "IsNaN":
+        return torch.isnan(x[0])
+    if kind == "TopK":
+        return torch.topk(x[0], int(x[1]), a.get("axis", -1), largest=bool(a.get("largest", 1)))
+    if kind == "FusedMatMul":
+        left, right = (t.transpose(-1, -2) if a.get(flag) else t for t, flag in zip(x, ("transA", "transB")))
+        return a.get("alpha", 1.0) * (left @ right)
+    if kind == "BiasGelu":
+        return F.gelu(x[0] + x[1])
+    if kind == "SkipLayerNormalization":
+        total = sum(x[4:], x[0] + x[1])
+        return normalised(total, [-1], a.get("epsilon", 1e-12)) * x[2] + x[3]
     if kind == "Gelu":
         return F.gelu(x[0], approximate=a.get("approximate", "none"))
     if kind == "PRelu":

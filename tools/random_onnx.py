@@ -175,7 +175,8 @@ class Generator:
 
     def step(self):
         kinds = [self.unary, self.binary, self.binary, self.product, self.product, self.gemm, self.window, self.norm, self.softmax,
-                 self.reduction, self.moved, self.cut, self.choice, self.gathered, self.activation, self.extremum, self.recurrent]
+                 self.reduction, self.moved, self.cut, self.choice, self.gathered, self.activation, self.extremum, self.recurrent, self.placed, self.placed,
+                 self.fused]
         self.random.choice(kinds)()
 
     def unary(self):
@@ -386,6 +387,47 @@ class Generator:
             ids = self.store(self.numbers.integers(-5, 5, (BATCH, 2)).astype(np.int64), "i")
             self.add(self.node("Gather", [table, ids]), (BATCH, 2, 3))
 
+    def placed(self):
+        """At positions of several axes; the largest."""
+        name, shape = self.pick(2, 3, 4)
+        how = self.random.randrange(4)
+        if how == 0:
+            length = self.random.randrange(1, len(shape) + 1)
+            places = self.random.sample(list(np.ndindex(*shape[:length])), 2)
+            rows = self.store(np.array([[i - d if self.random.random() < 0.3 else i for i, d in zip(at, shape)] for at in places], np.int64), "i")
+            updates = self.weight((2,) + shape[length:])
+            if self.random.random() < 0.5:
+                updates = self.node("Tanh", [updates])
+            data = name if self.random.random() < 0.7 else self.constant(shape)
+            self.add(self.node("ScatterND", [data, rows, updates]), shape)
+        elif how == 1:
+            places = [self.random.choice(list(np.ndindex(*shape[1:2]))) for _ in range(2)]
+            rows = self.store(np.array([[[b, *at] for at in places] for b in range(shape[0])], np.int64), "i")
+            self.add(self.node("GatherND", [name, rows]), (shape[0], 2) + shape[2:])
+        elif how == 2:
+            axis = self.random.randrange(1, len(shape))
+            k = self.random.randrange(1, shape[axis] + 1)
+            y = self.node("TopK", [name, self.integers(k)], 2, axis=axis, largest=self.random.randrange(2))[0]
+            self.add(y, shape[:axis] + (k,) + shape[axis + 1:])
+        else:
+            probabilities = self.node("Softmax", [name], axis=-1)
+            zero = self.store(np.array(0, np.float32), "n")
+            self.add(self.node("Where", [self.node("IsNaN", [probabilities]), zero, probabilities]), shape)
+
+    def fused(self):
+        """As ONNX Runtime's optimiser writes."""
+        name, shape = self.pick(2, 3)
+        how = self.random.randrange(3)
+        if how == 0:
+            out, turned = 3, self.random.randrange(2)
+            weight = self.weight((out, shape[-1]) if turned else (shape[-1], out))
+            self.add(self.node("FusedMatMul", [name, weight], domain="com.microsoft", alpha=0.5, transB=turned), shape[:-1] + (out,))
+        elif how == 1:
+            self.add(self.node("BiasGelu", [name, self.weight(shape[-1:])], domain="com.microsoft"), shape)
+        elif shape[-1] > 1:
+            scale, shift, bias = (self.weight(shape[-1:]) for _ in range(3))
+            self.add(self.node("SkipLayerNormalization", [name, self.node("Tanh", [name]), scale, shift, bias], domain="com.microsoft"), shape)
+
     def extremum(self):
         name, shape = self.pick()
         self.add(self.node(self.random.choice(["Max", "Min"]), [name, self.operand(shape)]), shape)
@@ -421,7 +463,7 @@ class Generator:
         graph = helper.make_graph(
             self.nodes, "random", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x)],
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, [BATCH, None])], self.initialisers)
-        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
         needed = {output}
         for node in reversed(self.nodes):
             if needed & set(node.output):

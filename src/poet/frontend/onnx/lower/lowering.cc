@@ -54,7 +54,9 @@ void lower_node(Lowering& net, const Node& node) {
     }
     if (node.domain.empty() && (node.op_type == "If" || node.op_type == "Loop")) find_out_control(net, node);
     const bool integers = has_input(node, 0) && type_of(net, node, 0) != Type::real;
-    const OperatorRule rule = node.domain.empty() ? find_operator(node.op_type, integers) : nullptr;
+    const OperatorRule rule = node.domain.empty()               ? find_operator(node.op_type, integers)
+                              : node.domain == kMicrosoftDomain ? find_microsoft_operator(node.op_type)
+                                                                : nullptr;
     if (rule == nullptr && net.options.allow_opaque) opaque = true;
     if (opaque) {
       const std::string evaluates =

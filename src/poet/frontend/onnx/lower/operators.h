@@ -29,6 +29,7 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& copy_operators();         // joined, cut, repeated
 [[nodiscard]] const std::vector<OperatorEntry>& padding_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& gather_operators();      // elements at positions
+[[nodiscard]] const std::vector<OperatorEntry>& position_operators();    // of several axes
 [[nodiscard]] const std::vector<OperatorEntry>& logic_operators();       // truth values and choice
 [[nodiscard]] const std::vector<OperatorEntry>& activation_operators();  // more, element by element
 [[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();   // along axes
@@ -42,6 +43,10 @@ struct OperatorEntry {
 
 /// Null when there is none. `integers`: the first input holds integers or truth values.
 [[nodiscard]] OperatorRule find_operator(const std::string& op_type, bool integers);
+
+/// The domain of operators that ONNX Runtime's optimiser writes; null when there is no rule for one.
+inline constexpr const char* kMicrosoftDomain = "com.microsoft";
+[[nodiscard]] OperatorRule find_microsoft_operator(const std::string& op_type);
 
 /// Does what a node of the file would do that is like this one, with any name of a result.
 void lower_as(Lowering& net, const Node& node);

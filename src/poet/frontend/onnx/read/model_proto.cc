@@ -12,6 +12,7 @@
 #include "poet/frontend/onnx/read/control_flow.h"
 #include "poet/frontend/onnx/read/model_functions.h"
 #include "poet/frontend/onnx/read/protobuf.h"
+#include "poet/frontend/onnx/read/sorted_nodes.h"
 
 namespace poet::onnx {
 namespace {
@@ -51,6 +52,7 @@ std::string read_bytes(const std::filesystem::path& file) {
     throw InputError(place, "is no ONNX model: it has no graph");
   const std::int64_t all = proto.graph().node_size();
   const std::int64_t calls = inline_functions(proto, place);
+  sort_nodes(*proto.mutable_graph());
   if (listed != nullptr) *listed = {all, calls};
   return proto;
 }

@@ -113,6 +113,8 @@ void extremum(Lowering& net, const Node& node) {
     const std::optional<double> number = scalar_of(net, node, 1 - position);
     if (!number || shape_of(net, node, 1 - position).size() > shape_of(net, node, position).size()) continue;
     const bool maximum = node.op_type == "Max";
+    if (*number == (maximum ? -kInfinity : kInfinity))
+      return set_result(net, node, operand_of(net, node, position));
     set_result(net, node,
                nn::clip(net.builder, name_of(node), row_major(net, node, position),
                         maximum ? *number : -kInfinity, maximum ? kInfinity : *number));
@@ -145,7 +147,8 @@ std::optional<double> exponent_of(const Lowering& net, const Node& node) {
   const Fixed* fixed = fixed_of(net, node, 1);
   if (fixed == nullptr || fixed->role.trains) return std::nullopt;
   if (broadcast(shape_of(net, node, 0), fixed->tensor.shape) != shape_of(net, node, 0)) return std::nullopt;
-  if (fixed->tensor.type == Type::real) return fixed->tensor.fill ? fixed->tensor.fill : scalar_of(net, node, 1);
+  if (fixed->tensor.type == Type::real)
+    return fixed->tensor.fill ? fixed->tensor.fill : scalar_of(net, node, 1);
   const std::optional<std::int64_t> number = whole_number(net, node, 1);
   return number ? std::optional<double>(static_cast<double>(*number)) : std::nullopt;
 }

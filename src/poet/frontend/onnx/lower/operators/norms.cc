@@ -19,13 +19,64 @@ ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape&
   return weight_of(net, node, i, shape);
 }
 
+/// Returns whether the batch normalisation is one in training.
+bool is_training(const Lowering& net, const Node& node) {
+  return integer(node, "training_mode", 0) != 0 || (net.model.opset < 14 && node.outputs.size() > 1);
+}
+
+/// Returns whether the node computes by running statistics in a file that was exported in training: its
+/// module was frozen in evaluation mode.
+bool is_frozen(const Lowering& net, const Node& node) {
+  return !is_training(net, node) &&
+         std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& other) {
+           return other.domain.empty() && other.op_type == "BatchNormalization" && is_training(net, other);
+         });
+}
+
+/// Adds (x - mean) / sqrt(variance + epsilon) scale + shift by statistics that the layer does not move:
+/// computed ones, of the batch itself in training, or frozen ones.
+void batch_norm_by_parts(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId x = row_major(net, node, 0);
+  const Shape shape = g.shape(x);
+  Shape channel(shape.size() - 1, 1);
+  channel[0] = shape[1];
+  const auto per_channel = [&](const std::string& what, ValueId v) {
+    return nn::reshape(g, name + what, v, channel);
+  };
+  ValueId mean, variance;
+  if (is_training(net, node)) {
+    std::vector<std::int64_t> axes = {0};
+    for (std::size_t i = 2; i < shape.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    mean = nn::reduce(g, "reduce_mean", name + ".mean", x, axes);
+    const ValueId off = nn::sub(g, name + ".off", x, mean);
+    const ValueId squares = nn::unary(g, "pow", name + ".squares", off, {{"exponent", 2.0}});
+    variance = nn::reduce(g, "reduce_mean", name + ".variance", squares, axes);
+  } else {
+    mean = per_channel(".mean", row_major(net, node, 3));
+    variance = per_channel(".variance", row_major(net, node, 4));
+  }
+  const ValueId shifted = nn::scale(g, name + ".shifted", variance, 1.0, real(node, "epsilon", 1e-5));
+  const ValueId inverse = nn::unary(g, "pow", name + ".inverse", shifted, {{"exponent", -0.5}});
+  const ValueId normal = nn::mul(g, name + ".normal", nn::sub(g, name + ".centred", x, mean), inverse);
+  const ValueId scaled =
+      nn::mul(g, name + ".scaled", normal, per_channel(".scale", norm_weight(net, node, 1, {shape[1]})));
+  set_result(net, node,
+             nn::add(g, name, scaled, per_channel(".shift", norm_weight(net, node, 2, {shape[1]}))));
+}
+
 void batch_norm(Lowering& net, const Node& node) {
   if (integer(node, "spatial", 1) != 1) throw InputError("attribute 'spatial'", "must be 1");
-  const bool training =
-      integer(node, "training_mode", 0) != 0 || (net.model.opset < 14 && node.outputs.size() > 1);
+  if (shape_of(net, node, 0).size() < 2) throw InputError("needs a batch and a channel dimension");
+  if (is_runtime(net, node, 3) && is_runtime(net, node, 4)) return batch_norm_by_parts(net, node);
+  if (is_frozen(net, node)) {
+    net.notices.add("BatchNormalization by running statistics in a file exported in training stays so");
+    return batch_norm_by_parts(net, node);
+  }
+  const bool training = is_training(net, node);
   if (!training) net.notices.add("BatchNormalization of an inference export was put back into training mode");
   const Shape x = shape_of(net, node, 0);
-  if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
   const std::string name = name_of(node);
   net.builder.bind(name + ".weight", norm_weight(net, node, 1, {x[1]}));
   net.builder.bind(name + ".bias", norm_weight(net, node, 2, {x[1]}));

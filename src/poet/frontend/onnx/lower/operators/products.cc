@@ -14,22 +14,17 @@
 namespace poet::onnx {
 namespace {
 
+/// Returns whether input 1 is a weight that a linear layer can read. Where another reader has stored it the
+/// other way round, a product reads a view of it.
+bool is_matrix_for_linear(const Lowering& net, const Node& node, bool read_as_out_in) {
+  return fixed_of(net, node, 1) != nullptr && type_of(net, node, 1) == Type::real &&
+         shape_of(net, node, 1).size() == 2 && stored_as_out_in(net, node, 1, read_as_out_in);
+}
+
 /// Adds a linear layer of input 0 for the node and, if there is one, the Add of a bias after it.
 void linear(Lowering& net, const Node& node, bool read_as_out_in) {
   const std::string name = name_of(node);
-  const Shape weight = shape_of(net, node, 1);
-  if (weight.size() != 2) throw InputError("the weight must be a matrix");
-  const std::int64_t out = weight[read_as_out_in ? 0 : 1];
-  if (!stored_as_out_in(net, node, 1, read_as_out_in)) {
-    // Another reader has stored the weight transposed; a product can read a view.
-    const ValueId from = value_of(net, node, 0);
-    ValueId matrix = value_of(net, node, 1);
-    if (read_as_out_in) matrix = nn::permute(net.builder, name + ".weight.T", matrix, {1, 0});
-    ValueId y = nn::matmul(net.builder, name, from, matrix);
-    if (has_input(node, 2)) y = nn::add(net.builder, name + ".add", y, weight_of(net, node, 2, {out}));
-    set_result(net, node, y);
-    return;
-  }
+  const std::int64_t out = shape_of(net, node, 1)[read_as_out_in ? 0 : 1];
   const ValueId x = row_major(net, node, 0);
   net.builder.bind(name + ".weight", linear_weight(net, node, 1, read_as_out_in));
   bool bias = has_input(node, 2);
@@ -65,8 +60,7 @@ void product(Lowering& net, const Node& node, ValueId a, ValueId b, double alpha
 }
 
 void matmul(Lowering& net, const Node& node) {
-  if (is_data(net, node, 0) && fixed_of(net, node, 1) != nullptr && shape_of(net, node, 1).size() == 2)
-    return linear(net, node, false);
+  if (is_data(net, node, 0) && is_matrix_for_linear(net, node, false)) return linear(net, node, false);
   double alpha = 1.0;
   ValueId operands[2];
   for (std::size_t i = 0; i < 2; ++i) {
@@ -114,8 +108,8 @@ void gemm(Lowering& net, const Node& node) {
   };
   const bool bias_is_weight =
       !has_input(node, 2) || (beta == 1.0 && fixed_of(net, node, 2) != nullptr && per_column());
-  if (alpha == 1.0 && !transpose_a && fixed_of(net, node, 1) != nullptr && is_data(net, node, 0) &&
-      bias_is_weight)
+  if (alpha == 1.0 && !transpose_a && is_data(net, node, 0) && bias_is_weight &&
+      is_matrix_for_linear(net, node, transpose_b))
     return linear(net, node, transpose_b);
   const std::string name = name_of(node);
   const auto matrix = [&](std::size_t i, bool transposed) {
