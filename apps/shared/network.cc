@@ -47,13 +47,22 @@ void add_network_options(const Parser& parser, NetworkOptions& options) {
 void add_onnx_options(const Parser& parser, NetworkOptions& options) {
   parser.option("--input-shape", options.input_shapes,
                 "ONNX only: shape of an input, overriding the file's; may be repeated", "NAME=1x3x224x224");
-  parser.option("--loss", options.loss,
-                "ONNX only: training loss: cross-entropy (default), mse, l1, huber, bce (on probabilities) "
-                "or bce-with-logits",
-                "cross-entropy|mse|l1|huber|bce|bce-with-logits");
+  parser.option("--input-value", options.input_values,
+                "ONNX only: make an input a constant with this number everywhere, as a sampling rate or the "
+                "first state of a recurrent layer; may be repeated",
+                "NAME=NUMBER");
+  parser.option(
+      "--loss", options.loss,
+      "ONNX only: training loss: cross-entropy (default), mse, l1, huber, bce (on probabilities), "
+      "bce-with-logits, or none: the network computes its own, and the sum of the outputs that --loss-output "
+      "names is trained",
+      "cross-entropy|mse|l1|huber|bce|bce-with-logits|none");
   parser.option("--huber-delta", options.huber_delta, "--loss huber only: delta (default 1)", "NUMBER");
-  parser.option("--loss-output", options.loss_output,
-                "ONNX only: output that feeds the loss (default: the first)", "NAME");
+  parser.option(
+      "--loss-output", options.loss_output,
+      "ONNX only: output that feeds the loss (default: the first); with --loss none the losses, separated by "
+      "commas",
+      "NAME");
   parser.flag("--allow-opaque", options.allow_opaque,
               "ONNX only: accept operators that poet does not know; they are never recomputed, and their "
               "inputs and outputs are kept");
@@ -62,6 +71,8 @@ void add_onnx_options(const Parser& parser, NetworkOptions& options) {
 void check_onnx_options(const NetworkOptions& options) {
   if (!options.onnx && !options.input_shapes.empty())
     throw InputError("--input-shape", "is for the inputs of --onnx FILE");
+  if (!options.onnx && !options.input_values.empty())
+    throw InputError("--input-value", "is for the inputs of --onnx FILE");
   if (!options.onnx && options.loss)
     throw InputError("--loss", "is for --onnx FILE; built-in networks have cross-entropy");
   if (!options.onnx && options.huber_delta) throw InputError("--huber-delta", "is for --onnx FILE");
@@ -83,6 +94,7 @@ NetworkSpec network_spec(const NetworkOptions& options) {
     OnnxFile onnx;
     onnx.file = *options.onnx;
     onnx.reading.input_shapes = input_shapes_of("--input-shape", options.input_shapes);
+    onnx.reading.input_values = input_values_of("--input-value", options.input_values);
     if (options.loss) onnx.reading.loss = loss_named("--loss", *options.loss);
     onnx.reading.huber_delta = parse_real("--huber-delta", options.huber_delta);
     onnx.reading.loss_output = options.loss_output;

@@ -16,6 +16,7 @@ class Parser;
 struct NetworkOptions {
   std::optional<std::string> model, onnx;
   std::vector<std::string> input_shapes;  // of --onnx: NAME=1x3x224x224
+  std::vector<std::string> input_values;  // of --onnx: NAME=16000
   std::optional<std::string> loss;        // of --onnx
   bool allow_opaque = false;              // of --onnx
   std::optional<std::string> batch_size, sequence_length, optimizer, trainable;

@@ -68,11 +68,12 @@ constexpr std::array kOptions = {"all",
                                  "validate",
                                  "weight_decay",
                                  "weights"};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kOtherwise = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOtherwise = {
     {{"deadline.factor", "--runtime-budget"},
      {"deadline.time", "--deadline"},
      {"time_limit_seconds", "--time-limit"},
      {"input_shapes", "--input-shape"},
+     {"input_values", "--input-value"},
      {"weights_file", "--weights"},
      {"out", "-o"},
      {"file.command", "--solver-command"},

@@ -245,6 +245,9 @@ typedef struct poet_number_loss {
   int32_t count, unused;
   double number; /* huber's delta */
 } poet_number_loss;
+int poet_mean_loss(const void* shape, void* const* operand, const poet_run* run); /* x */
+int poet_mean_loss_backward(const void* shape, void* const* operand,
+                            const poet_run* run); /* x, of which nothing is read */
 int poet_mse_loss(const void* shape, void* const* operand, const poet_run* run);          /* x, target */
 int poet_mse_loss_backward(const void* shape, void* const* operand, const poet_run* run); /* x, target */
 int poet_l1_loss(const void* shape, void* const* operand, const poet_run* run);

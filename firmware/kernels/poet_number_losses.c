@@ -29,6 +29,26 @@
   for (i = 0; i < s.count; ++i) dx[i] = factor * function(of_x[i], of_target[i], number); \
   return POET_KERNEL_OK
 
+int poet_mean_loss(const void* shape, void* const* operand, const poet_run* run) {
+  const float* x = operand[0];
+  poet_number_loss s;
+  double sum;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  POET_SUM(sum, s.count, i, (double)x[i]);
+  *(float*)operand[1] = (float)(sum / (double)s.count);
+  return POET_KERNEL_OK;
+}
+int poet_mean_loss_backward(const void* shape, void* const* operand, const poet_run* run) {
+  float* dx = operand[1];
+  poet_number_loss s;
+  int32_t i;
+  (void)run;
+  memcpy(&s, shape, sizeof s);
+  for (i = 0; i < s.count; ++i) dx[i] = (float)(1.0 / (double)s.count);
+  return POET_KERNEL_OK;
+}
+
 static double magnitude(double x) { return x < 0.0 ? -x : x; }
 
 /* ---- mean squares, magnitudes, and one for small, the other for large ones */

@@ -130,7 +130,7 @@ def solve(
         batch_size, optimizer ("sgd", "momentum", "adam", "adamw"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
         accumulate=1: steps per update; clip_norm: global norm of the gradients; label_smoothing=0: with a cross-entropy
         precision: "fp32", or "bf16-mixed" for activations stored as bfloat16
-        input_shapes ({name: shape}), loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"), huber_delta=1,
+        input_shapes ({name: shape}), loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", "none": the outputs are losses), huber_delta=1,
             loss_output (the output that feeds it; the first), allow_opaque=False: for `onnx` only
         paging=True, remat=True: whether a plan may page, may rematerialize
         persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"

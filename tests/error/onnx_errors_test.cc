@@ -149,9 +149,9 @@ TEST(OnnxImport, AnUnknownOperatorIsNamed) {
 TEST(OnnxImport, OpenShapesNeedAWish) {
   const onnx::Model model =
       onnx_model({-1, -1}, {{"w", onnx_reals({3, 2})}}, {onnx_node("MatMul", {"x", "w"}, {"y"})});
-  EXPECT_EQ(import_error(model),
-            "input 'x': dimension 1 ('open') is open; give its shape with `input_shapes` x=1x3x224x224 or "
-            "the like");
+  EXPECT_EQ(
+      import_error(model),
+      "input 'x': dimension 1 ('open') is open; give its shape with `input_shapes` x=1x128 or the like");
   ImportOptions options;
   options.input_shapes["z"] = {1, 3};
   EXPECT_EQ(import_error(model, options), "`input_shapes`: the model has no input 'z'; it has x");
@@ -457,7 +457,10 @@ TEST(OnnxImport, CrossEntropyNeedsTwoClasses) {
   const auto sums = onnx_model(
       {4, 3}, {}, {onnx_node("ReduceSum", {"x"}, {"y"}, {{"axes", List{1}}, {"keepdims", std::int64_t{0}}})},
       12);
-  EXPECT_EQ(import_error(sums), "the output (4) has no axis of classes; `loss` mse is for numbers");
+  EXPECT_EQ(
+      import_error(sums),
+      "the output (4) has no axis of classes; `loss` mse is for numbers, `loss` none for a network that "
+      "computes its loss itself");
 }
 
 }  // namespace

@@ -75,9 +75,14 @@ Graph functions_net() {
 
 std::vector<Graph> loss_nets() {
   std::vector<Graph> nets;
-  for (int loss = 0; loss < 5; ++loss) {
+  for (int loss = 0; loss < 6; ++loss) {
     GraphBuilder g("loss_net");
     const ValueId x = nn::linear(g, "fc", g.input("x", {4, 5}), 3);
+    if (loss == 5) {
+      nn::mean_loss(g, "loss", nn::unary(g, "pow", "squares", x, {{"exponent", 2.0}}));
+      nets.push_back(g.finish());
+      continue;
+    }
     const ValueId targets = loss == 4 ? g.input("targets", {4}, DType::int32) : g.input("targets", {4, 3});
     if (loss == 0) nn::l1_loss(g, "loss", x, targets);
     if (loss == 1) nn::huber_loss(g, "loss", x, targets, 0.6);

@@ -190,7 +190,10 @@ Graph more_losses(std::uint64_t seed) {
   GraphBuilder g("losses");
   const ValueId x = nn::linear(g, "fc", g.input("x", {draw(1, 9), 7}), draw(1, 40));
   const auto targets = [&] { return g.input("targets", Shape(g.shape(x))); };
-  switch (seed % 5) {
+  switch (seed % 6) {
+    case 5:
+      nn::mean_loss(g, "loss", x);
+      break;
     case 0:
       nn::l1_loss(g, "loss", x, targets());
       break;

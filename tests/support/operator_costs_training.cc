@@ -7,6 +7,8 @@ namespace poet::test {
 const std::vector<OperatorCost>& training_costs() {
   static const std::vector<OperatorCost> all = {
       {"softmax_cross_entropy", {{{2, 3}}, integers({2})}, {{{1}}, {{2, 3}}}, 108, 4 * 15},
+      {"mean_loss", {{{2, 3}}}, {{{1}}}, 6, 4 * 7},
+      {"mean_loss_backward", {{{2, 3}}}, {{{2, 3}}}, 6, 4 * 12},
       {"mse_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 3 * 6, 4 * 13},
       {"l1_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 3 * 6, 4 * 13},
       {"huber_loss", {{{2, 3}}, {{2, 3}}}, {{{1}}}, 6 * 6, 4 * 13, {{"delta", 1.0}}},

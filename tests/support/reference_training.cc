@@ -122,6 +122,13 @@ void adam(Call& c, bool decoupled) {
 }  // namespace
 
 void add_training_kernels(std::map<std::string, Kernel>& table) {
+  table["mean_loss"] = [](Call& c) {
+    double& loss = c.out[0].data[0];
+    for (Index i = 0; i < count(c.in[0]); ++i) loss += at(c.in[0], i) / static_cast<double>(count(c.in[0]));
+  };
+  table["mean_loss_backward"] = [](Call& c) {
+    for (double& dx : c.out[0].data) dx = 1.0 / static_cast<double>(count(c.in[0]));
+  };
   table["mse_loss"] = mean_of(squared);
   table["mse_loss_backward"] = slope_of(squared_slope);
   table["l1_loss"] = mean_of(absolute);

@@ -72,6 +72,17 @@ std::string reason(const ImportedModel& model, const Value& value) {
   return found == model.reasons.end() ? "" : found->second;
 }
 
+/// What a step is fed with, targets included.
+Json inputs_json(const Graph& forward) {
+  Json list = Json::array();
+  for (const Op& op : forward.ops) {
+    if (op.kind != "input") continue;
+    const Value& value = forward.values[op.outputs.at(0)];
+    list.push_back({{"name", value.name}, {"type", to_string(value.dtype)}, {"shape", value.shape}});
+  }
+  return list;
+}
+
 Json parameters_json(const ImportedModel& model) {
   Json list = Json::array();
   for (const Value& value : model.forward.values) {
@@ -208,6 +219,7 @@ Json import_json(const std::string& file, const ImportedModel& model, const Cont
     row["kind"] = kind;
     json["kinds"].push_back(std::move(row));
   }
+  json["inputs"] = inputs_json(model.forward);
   json["operators"] = Json::array();
   for (const OpRow& row : contents.ops) json["operators"].push_back(op_json(model.forward, row));
   json["parameters"] = parameters_json(model);

@@ -222,7 +222,7 @@ class Run final : public Command {
   /// says which file the network came from.
   void refuse_problem_options() const {
     std::set<std::string> welcome = {"--steps", "--quiet", "--onnx"};
-    if (problem_.input.onnx) welcome.insert({"--input-shape", "--loss", "--allow-opaque"});
+    if (problem_.input.onnx) welcome.insert({"--input-shape", "--input-value", "--loss", "--allow-opaque"});
     for (const char* group : {"What to schedule", "Limits", "Solving"})
       for (const std::string& name : parser_.group(group).given())
         if (!welcome.contains(name))

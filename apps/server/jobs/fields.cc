@@ -54,7 +54,7 @@ const std::vector<Field>& fields() {
        "--loss",
        kAll,
        "of an ONNX file",
-       {"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"}},
+       {"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", "none"}},
       {"huber_delta", FieldKind::factor, "--huber-delta", kAll, "of the loss huber: from where it is linear"},
       {"allow_opaque", FieldKind::flag, "--allow-opaque", kAll,
        "of an ONNX file: plan around operators that poet does not know"},

@@ -214,6 +214,7 @@ void add_losses(KernelTable& table) {
     table[kind] = {{"poet_" + kind, "poet_number_losses.c", here}, number_loss};
     table[kind + "_backward"] = {{"poet_" + kind + "_backward", "poet_number_losses.c", slope}, number_loss};
   };
+  add_number_loss("mean_loss", poet_mean_loss, poet_mean_loss_backward);
   add_number_loss("mse_loss", poet_mse_loss, poet_mse_loss_backward);
   add_number_loss("l1_loss", poet_l1_loss, poet_l1_loss_backward);
   add_number_loss("huber_loss", poet_huber_loss, poet_huber_loss_backward);

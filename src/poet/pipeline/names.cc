@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "poet/base/parse_amounts.h"
 #include "poet/base/text.h"
 
@@ -42,7 +44,25 @@ Loss loss_named(const std::string& place, const std::string& text) {
                        {"l1", Loss::absolute_error},
                        {"huber", Loss::huber},
                        {"bce", Loss::binary_cross_entropy},
-                       {"bce-with-logits", Loss::binary_cross_entropy_with_logits}});
+                       {"bce-with-logits", Loss::binary_cross_entropy_with_logits},
+                       {"none", Loss::none}});
+}
+
+std::map<std::string, double> input_values_of(const std::string& place,
+                                              const std::vector<std::string>& texts) {
+  std::map<std::string, double> values;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.rfind('=');
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const bool is_number = equals != std::string::npos && equals > 0 &&
+                           std::from_chars(text.data() + equals + 1, end, number).ptr == end &&
+                           equals + 1 < text.size();
+    if (!is_number) throw InputError(place, fmt::format("\"{}\" is not NAME=NUMBER", text));
+    if (!values.emplace(text.substr(0, equals), number).second)
+      throw InputError(place, fmt::format("two numbers for \"{}\"", text.substr(0, equals)));
+  }
+  return values;
 }
 
 std::map<std::string, Shape> input_shapes_of(const std::string& place,

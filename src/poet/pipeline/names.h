@@ -31,6 +31,9 @@ template <class T>
 [[nodiscard]] Loss loss_named(const std::string& place, const std::string& text);
 
 /// Parses shapes of inputs, each "NAME=1x3x224x224". Throws InputError for a repeated name.
+/// Numbers of pinned inputs, each given as NAME=NUMBER.
+[[nodiscard]] std::map<std::string, double> input_values_of(const std::string& place,
+                                                            const std::vector<std::string>& texts);
 [[nodiscard]] std::map<std::string, Shape> input_shapes_of(const std::string& place,
                                                            const std::vector<std::string>& texts);
 

@@ -79,7 +79,7 @@ void read_network_object(const JsonField& field, const fs::path& folder, SweepSu
     if (field.has("input_shapes")) network.input_shapes = read_shapes(field.at("input_shapes"));
     if (field.has("loss"))
       network.loss =
-          field.at("loss").one_of({"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits"});
+          field.at("loss").one_of({"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", "none"});
     if (field.has("allow_opaque")) network.allow_opaque = field.at("allow_opaque").boolean();
   } else {
     field.only({"instance"});

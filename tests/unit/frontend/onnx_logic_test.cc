@@ -372,15 +372,22 @@ TEST(OnnxLogic, RefusesWhatDoesNotFit) {
               HasSubstr("attribute 'to': element type 8 is not supported"));
   EXPECT_THAT(refused({onnx_node("OneHot", {"ids", "ids", "x"}, {"o"})}), HasSubstr("the depth must be"));
   EXPECT_THAT(refused({onnx_node("ScatterND", {"x", "ids", "x"}, {"s"})}),
-              HasSubstr("evaluates this operator"));
+              HasSubstr("the positions must be known"));
+  EXPECT_THAT(refused({onnx_node("ReduceProd", {"x"}, {"s"})}), HasSubstr("evaluates this operator"));
 }
 
 TEST(OnnxLogic, WhatIsOnlyEvaluatedMayBeOpaque) {
-  const onnx::Model model = onnx_model(
-      {3, 3}, {{"ids", shaped(onnx_integers({0}), {1, 1})}, {"rows", onnx_reals({1, 3}, {1, 2, 3})}},
-      {onnx_node("Relu", {"x"}, {"r"}), onnx_node("ScatterND", {"r", "ids", "rows"}, {"y"})});
+  onnx::Model model =
+      onnx_model({3, 3}, {},
+                 {onnx_node("Relu", {"x"}, {"r"}),
+                  onnx_node("ReduceProd", {"r"}, {"y"}, {{"axes", std::vector<std::int64_t>{1}}})});
+  onnx::Declaration product = model.inputs.front();
+  product.name = "y";
+  product.shape = std::vector<onnx::Dimension>(2, onnx::Dimension{3, ""});
+  model.declared["y"] = product;
   ImportOptions options;
   options.allow_opaque = true;
+  options.loss = Loss::mean_squared_error;
   const ImportedModel imported = import_model(model, options);
   EXPECT_THAT(kinds(imported.forward), Contains("opaque"));
   EXPECT_THAT(imported.notices, Contains(HasSubstr("(poet only evaluates it, of known inputs)")));

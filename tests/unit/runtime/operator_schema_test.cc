@@ -171,8 +171,8 @@ TEST(OperatorSchemas, SayWhichAreLosses) {
   std::vector<std::string> losses;
   for (const OperatorSchema& schema : operators_of_all_families())
     if (schema.is_loss) losses.push_back(schema.kind);
-  EXPECT_THAT(losses, testing::ElementsAre("softmax_cross_entropy", "mse_loss", "l1_loss", "huber_loss",
-                                           "bce_with_logits_loss", "bce_loss"));
+  EXPECT_THAT(losses, testing::ElementsAre("softmax_cross_entropy", "mean_loss", "mse_loss", "l1_loss",
+                                           "huber_loss", "bce_with_logits_loss", "bce_loss"));
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ enum class Loss {
   huber,
   binary_cross_entropy,              // of probabilities
   binary_cross_entropy_with_logits,  // of what a sigmoid makes probabilities of
+  none,                              // the network computes it
 };
 
 struct ImportOptions {
@@ -31,6 +32,8 @@ struct ImportOptions {
   std::optional<std::int64_t> batch_size;
   /// Shapes of inputs by name, in place of what the file says.
   std::map<std::string, Shape> input_shapes{};
+  /// Inputs that have this number everywhere, in every step: a sampling rate, a state that starts at 0.
+  std::map<std::string, double> input_values{};
   /// Cross-entropy takes a softmax off the output and has integer targets, the other losses have targets of
   /// the output's shape.
   Loss loss = Loss::cross_entropy;
@@ -38,7 +41,8 @@ struct ImportOptions {
   bool allow_opaque = false;
   /// Where Huber's loss goes over from squared to absolute differences; > 0, absent: 1.
   std::optional<double> huber_delta{};
-  /// The output that has the loss; absent: the first.
+  /// The output that has the loss; absent: the first. With Loss::none those that are losses, separated by
+  /// commas: their sum is trained.
   std::optional<std::string> loss_output{};
   /// Tensors of real numbers that train whatever the rules say (docs/onnx.md).
   std::set<std::string> trained{};

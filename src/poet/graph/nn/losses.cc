@@ -43,6 +43,13 @@ ValueId loss_of_numbers(GraphBuilder& g, const std::string& name, const char* ki
 
 }  // namespace
 
+ValueId mean_loss(GraphBuilder& g, const std::string& name, ValueId x) {
+  g.check_operand(name, x);
+  const ValueId loss = g.output(name, name, {{1}, {}});
+  g.append(name, "mean_loss", {}, {x}, {loss});
+  return loss;
+}
+
 ValueId mse_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets) {
   return loss_of_numbers(g, name, "mse_loss", x, targets);
 }

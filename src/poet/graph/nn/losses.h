@@ -10,6 +10,8 @@ namespace poet::nn {
 
 /// Mean over the batch; logits (N, C), targets (N) int32.
 ValueId softmax_cross_entropy(GraphBuilder& g, const std::string& name, ValueId logits, ValueId targets);
+/// The mean of the numbers of x: what a network computes as its own loss.
+ValueId mean_loss(GraphBuilder& g, const std::string& name, ValueId x);
 /// Mean over all elements of (x - targets)².
 ValueId mse_loss(GraphBuilder& g, const std::string& name, ValueId x, ValueId targets);
 /// Mean of |x - targets|.

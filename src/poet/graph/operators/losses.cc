@@ -33,6 +33,8 @@ Schemas loss_operators() {
        .operands = "probabilities(N,C) targets:i(N) -> dlogits(N,C)",
        .attributes = {{"label_smoothing", Sort::probability, true}},
        .flops = softmax_cross_entropy_backward},
+      {.kind = "mean_loss", .operands = "x(...) -> loss(1)", .flops = per_input<1>, .is_loss = true},
+      {.kind = "mean_loss_backward", .operands = "x(...) -> dx(...)", .flops = per_input<1>},
       {.kind = "mse_loss",
        .operands = "x(...) targets(...) -> loss(1)",
        .flops = per_input<3>,

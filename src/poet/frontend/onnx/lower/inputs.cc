@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/lowering.h"
@@ -11,18 +12,24 @@
 namespace poet::onnx {
 namespace {
 
-/// Returns the suggestion for an input of unknown or different size, with its shape if the file has one.
+/// Returns the suggestion for an input of unknown or different size: a shape of the file's rank.
 std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) {
-  std::vector<std::string> sizes;
-  if (input.shape) {
+  std::string shape = "1x3x224x224";
+  bool known = false;
+  if (input.shape && !input.shape->empty()) {
+    known = true;
+    const bool image = input.shape->size() == 4;
+    std::vector<std::int64_t> sizes;
     for (const Dimension& d : *input.shape) {
-      const bool first = sizes.empty() && batch;
-      if (first || d.size) sizes.push_back(std::to_string(first ? *batch : *d.size));
+      const std::size_t axis = sizes.size();
+      const bool is_batch = axis == 0 && (batch || !d.size);
+      known = known && (d.size || is_batch);
+      sizes.push_back(is_batch ? batch.value_or(1) : d.size ? *d.size : image ? (axis == 1 ? 3 : 224) : 128);
     }
+    shape = fmt::format("{}", fmt::join(sizes, "x"));
   }
-  const bool all_known = !sizes.empty() && sizes.size() == input.shape->size();
-  return fmt::format("give its shape with `input_shapes` {}={}", input.name,
-                     all_known ? fmt::format("{}", fmt::join(sizes, "x")) : "1x3x224x224 or the like");
+  return fmt::format("give its shape with `input_shapes` {}={}{}", input.name, shape,
+                     known ? "" : " or the like");
 }
 
 /// Returns the shape of an input: the user's, or the file's with the user's batch size. Throws InputError.
@@ -52,26 +59,72 @@ Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   return shape;
 }
 
+/// Checks that the model has the inputs that an option names.
+template <class Map>
+void check_names(const Model& model, const char* option, const Map& by_name) {
+  std::vector<std::string> names;
+  for (const Declaration& input : model.inputs) names.push_back(input.name);
+  for (const auto& [name, value] : by_name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw InputError(option,
+                       fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
+    }
+  }
+}
+
+/// An input that the user pins is a constant of one number.
+void pin(Lowering& net, const Declaration& input, double number) {
+  Tensor tensor;
+  tensor.type = input.type;
+  tensor.type_name = input.type_name;
+  tensor.shape = chosen_shape(input, net.options);
+  const auto count = static_cast<std::size_t>(element_count(tensor.shape));
+  if (input.type == Type::real) {
+    tensor.fill = number;
+    tensor.known = true;
+    tensor.reals.assign(count, number);
+  } else {
+    if (number != std::floor(number) || std::fabs(number) > 0x1p53)
+      throw InputError("`input_values`",
+                       fmt::format("'{}' holds integers, and {} is none", input.name, number));
+    tensor.known = true;
+    tensor.integers.assign(count, static_cast<std::int64_t>(number));
+  }
+  const Role role = {false, "an input that --input-value pins"};
+  net.operands[input.name] = Fixed{input.name, std::move(tensor), false, role};
+}
+
+/// Notes inputs that are planned for but that no sample has.
+void note_unfed(Lowering& net, const std::vector<std::pair<std::string, Shape>>& fed) {
+  for (const auto& [name, shape] : fed) {
+    if (!shape.empty() && shape.front() == net.sizes.batch_size) continue;
+    net.notices.add(
+        fmt::format("the input '{}' {} does not have the batch as its first axis, so that a run "
+                    "cannot feed it; `input_values` {}=0 makes it a constant",
+                    name, shown(shape), name));
+  }
+}
+
 }  // namespace
 
 void add_inputs(Lowering& net) {
   const ImportOptions& options = net.options;
   InputSizes& sizes = net.sizes;
-  for (const auto& [name, shape] : options.input_shapes) {
-    std::vector<std::string> names;
-    for (const Declaration& input : net.model.inputs) names.push_back(input.name);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw InputError("`input_shapes`",
-                       fmt::format("the model has no input '{}'; it has {}", name, fmt::join(names, ", ")));
-    }
-  }
+  check_names(net.model, "`input_shapes`", options.input_shapes);
+  check_names(net.model, "`input_values`", options.input_values);
+  std::vector<std::pair<std::string, Shape>> fed_inputs;
   bool first = true;
   bool batch_is_used = false;
   bool is_read = false;
   for (const Declaration& input : net.model.inputs) {
-    if (readers(net.uses, input.name).empty() && input.name != net.uses.logits) continue;
+    if (readers(net.uses, input.name).empty() && !net.uses.outputs.contains(input.name)) continue;
+    if (const auto pinned = options.input_values.find(input.name); pinned != options.input_values.end()) {
+      pin(net, input, pinned->second);
+      continue;
+    }
     const Shape shape = chosen_shape(input, options);
     is_read = true;
+    fed_inputs.emplace_back(input.name, shape);
     // Any axis counts, since sequences may have the batch second.
     batch_is_used = batch_is_used || !options.batch_size || !options.input_shapes.contains(input.name) ||
                     std::find(shape.begin(), shape.end(), *options.batch_size) != shape.end();
@@ -101,6 +154,7 @@ void add_inputs(Lowering& net) {
     if (in_file != sizes.batch_size && sizes.batch_size % in_file == 0)
       sizes.rescaled_batch = {sizes.batch_size / in_file, in_file};
   }
+  note_unfed(net, fed_inputs);
   if (is_read && !batch_is_used) {
     throw InputError("`batch_size`",
                      fmt::format("{} is no size of any input: `input_shapes` sets them all; leave "

@@ -15,15 +15,6 @@
 namespace poet::onnx {
 namespace {
 
-/// Returns the node of ONNX's own domain that writes the value, or null.
-const Node* writer_of(const Model& model, const std::string& value) {
-  const auto writes = [&value](const Node& node) {
-    return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
-  };
-  const auto found = std::find_if(model.nodes.begin(), model.nodes.end(), writes);
-  return found == model.nodes.end() || !found->domain.empty() ? nullptr : &*found;
-}
-
 /// Returns the axis that a softmax normalises. Before opset 13 a softmax normalises all axes from the given
 /// one on, which is equivalent if at most one of them is longer than 1; otherwise throws InputError.
 std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opset) {
@@ -38,36 +29,44 @@ std::size_t softmax_axis(const Node& node, const Shape& shape, std::int64_t opse
   return axis;
 }
 
-/// `convolved`: a convolution wrote the output. `final_softmax`: the softmax that was removed, or null.
-void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node* final_softmax) {
+/// Returns the axis of the classes, which is that of the softmax that was removed, given the shape of what it
+/// read. Throws InputError.
+std::size_t classes_axis(const Lowering& net, const RemovedSoftmax& softmax, const Shape& shape) {
+  try {
+    return softmax.axis ? checked_axis(*softmax.axis, shape.size())
+                        : softmax_axis(*softmax.node, shape, net.model.opset);
+  } catch (const InputError& error) {
+    throw InputError(place_of(*softmax.node), error.what());
+  }
+}
+
+/// `convolved`: a convolution wrote the output.
+void add_cross_entropy(Lowering& net, ValueId output, bool convolved,
+                       const std::optional<RemovedSoftmax>& softmax) {
   GraphBuilder& graph = net.builder;
   ValueId logits = output;
   const Shape from = graph.shape(output);
   if (from.size() < 2) {
-    throw InputError(
-        fmt::format("the output {} has no axis of classes; `loss` mse is for numbers", shown(from)));
+    throw InputError(fmt::format(
+        "the output {} has no axis of classes; `loss` mse is for numbers, `loss` none for a network "
+        "that computes its loss itself",
+        shown(from)));
   }
   std::int64_t rows = 1;
   bool channels = from.size() > 1;  // (N, C, 1, 1...)
   for (std::size_t i = 2; i < from.size(); ++i) channels = channels && from[i] == 1;
   // Convolutions have channels along axis 1; other results with three axes have classes along the last one.
   bool pixels = (from.size() > 3 || (from.size() == 3 && convolved)) && !channels;
-  if (final_softmax != nullptr) {
-    // Its axis is the axis of the classes.
-    const std::string place = place_of(*final_softmax);
-    std::size_t axis = 0;
-    try {
-      axis = softmax_axis(*final_softmax, from, net.model.opset);
-    } catch (const InputError& error) {
-      throw InputError(place, error.what());
-    }
+  if (softmax && !softmax->is_seen) {
+    const std::size_t axis = classes_axis(net, *softmax, from);
     if (pixels && axis + 1 == from.size()) pixels = false;
     if (!channels && from.size() == 3 && axis == 1) pixels = true;
     const std::size_t classes = pixels || channels ? 1 : from.size() - 1;
     if (axis != classes) {
-      throw InputError(place, fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
-                                          "{}; transpose before it",
-                                          axis, shown(from), classes));
+      throw InputError(place_of(*softmax->node),
+                       fmt::format("normalises axis {} of {}, but the loss has its classes along axis "
+                                   "{}; transpose before it",
+                                   axis, shown(from), classes));
     }
   }
   if (pixels) {
@@ -91,6 +90,19 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved, const Node
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
     if (from.size() != 2) logits = nn::reshape(graph, "logits.flat", logits, {rows, classes});
+  }
+  if (softmax && softmax->is_seen) {  // in another shape, which must keep rows of classes together
+    const Runtime& before = std::get<Runtime>(net.operands.at(softmax->logits));
+    const Shape shape = graph.shape(before.id);
+    const std::size_t axis = classes_axis(net, *softmax, shape);
+    const bool ends =
+        element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end())) == 1;
+    if (pixels || !ends || shape[axis] != graph.shape(logits).back()) {
+      throw InputError(place_of(*softmax->node),
+                       fmt::format("normalises axis {} of {}, which the output has as {}; give the loss its "
+                                   "input as an output (`loss_output`)",
+                                   axis, shown(shape), shown(from)));
+    }
   }
   if (graph.shape(logits).back() == 1) {
     throw InputError(
@@ -123,69 +135,47 @@ void add_loss_of_numbers(Lowering& net, ValueId output) {
       nn::bce_with_logits_loss(graph, "loss", x, targets);
       return;
     case Loss::cross_entropy:
+    case Loss::none:
       break;
   }
   throw InternalError("a loss of numbers is one of these");
 }
 
-/// Returns the output to which the loss is applied.
-const std::string& output_of(const Model& model, const ImportOptions& options) {
-  if (!options.loss_output) return model.outputs.front();
-  const auto found = std::find(model.outputs.begin(), model.outputs.end(), *options.loss_output);
-  if (found == model.outputs.end())
-    throw InputError(Field{"loss_output"}, fmt::format("\"{}\" is not one of the outputs ({})",
-                                                       *options.loss_output, fmt::join(model.outputs, ", ")));
-  return *found;
-}
-
-void check_delta(const ImportOptions& options) {
-  if (!options.huber_delta) return;
-  if (options.loss != Loss::huber) throw InputError(Field{"huber_delta"}, "is for `loss` huber");
-  if (!(*options.huber_delta > 0) || !std::isfinite(*options.huber_delta))
-    throw InputError(Field{"huber_delta"}, "must be > 0 and finite");
+/// Adds the sum of outputs of one number each as the loss.
+void add_sum(Lowering& net, const std::vector<std::string>& names, const std::vector<ValueId>& outputs) {
+  GraphBuilder& graph = net.builder;
+  ValueId sum;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (element_count(graph.shape(outputs[i])) != 1)
+      throw InputError(Field{"loss"},
+                       fmt::format("none trains outputs of one number, but '{}' is {}; take its "
+                                   "mean in the network, or choose a loss",
+                                   names[i], shown(graph.shape(outputs[i]))));
+    const ValueId one =
+        nn::reshape(graph, fmt::format("loss.{}", i), row_major(graph, names[i], outputs[i]), {1});
+    sum = i == 0 ? one : nn::add(graph, fmt::format("loss.sum{}", i), sum, one);
+  }
+  nn::mean_loss(graph, "loss", sum);
 }
 
 }  // namespace
 
-LossInput taken_off(const Model& model, const ImportOptions& options, Notices& notices) {
-  check_delta(options);
-  LossInput input{output_of(model, options)};
-  if (model.outputs.size() > 1) {
-    notices.add(fmt::format("of {} outputs only {}'{}'{} gets a loss", model.outputs.size(),
-                            options.loss_output ? "" : "the first, ", input.logits,
-                            options.loss_output ? "" : ","));
-  }
-  if (options.loss != Loss::cross_entropy) return input;
-  const Node* last = writer_of(model, input.logits);
-  if (last != nullptr && last->outputs.front() == input.logits && !last->inputs.empty() &&
-      (last->op_type == "SoftmaxCrossEntropyLoss" || last->op_type == "NegativeLogLikelihoodLoss")) {
-    input.file_had_loss = true;
-    notices.add(
-        fmt::format("the file's {} was taken off: poet's loss is the mean over all targets, without weights",
-                    last->op_type));
-    input.logits = last->inputs.front();
-    last = writer_of(model, input.logits);
-  }
-  if (last != nullptr && last->inputs.size() == 1 &&
-      (last->op_type == "Softmax" || last->op_type == "LogSoftmax")) {
-    input.final_softmax = last;
-    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own", last->op_type));
-    input.logits = last->inputs.front();
-  }
-  return input;
-}
-
 void add_loss(Lowering& net, const LossInput& input) {
-  const auto found = net.operands.find(input.logits);
-  const Runtime* output = found == net.operands.end() ? nullptr : std::get_if<Runtime>(&found->second);
-  if (output == nullptr || output->type != Type::real)
-    throw InputError(fmt::format("the output '{}' does not depend on the inputs", input.logits));
-  if (net.options.loss != Loss::cross_entropy) return add_loss_of_numbers(net, output->id);
+  std::vector<ValueId> outputs;
+  for (const std::string& name : input.outputs) {
+    const auto found = net.operands.find(name);
+    const Runtime* output = found == net.operands.end() ? nullptr : std::get_if<Runtime>(&found->second);
+    if (output == nullptr || output->type != Type::real)
+      throw InputError(fmt::format("the output '{}' does not depend on the inputs", name));
+    outputs.push_back(output->id);
+  }
+  if (net.options.loss == Loss::none) return add_sum(net, input.outputs, outputs);
+  if (net.options.loss != Loss::cross_entropy) return add_loss_of_numbers(net, outputs.front());
   const bool convolved = std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& node) {
     return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
-           node.outputs.front() == input.logits;
+           node.outputs.front() == input.outputs.front();
   });
-  add_cross_entropy(net, output->id, convolved || input.file_had_loss, input.final_softmax);
+  add_cross_entropy(net, outputs.front(), convolved || input.file_had_loss, input.softmax);
 }
 
 }  // namespace poet::onnx

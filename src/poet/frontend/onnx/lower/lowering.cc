@@ -139,30 +139,38 @@ ImportedModel imported(Lowering& net) {
   return out;
 }
 
-}  // namespace
-
-ImportedModel lower_model(const Model& model, const ImportOptions& options, const OpaqueNodes& opaque) {
-  if (options.batch_size && *options.batch_size < 1) throw InputError("batch size", "must be >= 1");
-  Notices notices;
-  const LossInput loss_input = taken_off(model, options, notices);
+ImportedModel lowered(const Model& model, const ImportOptions& options, const OpaqueNodes& opaque,
+                      const LossInput& loss, Notices& notices) {
   const std::set<std::string> zeros = zero_values(model);
-  const Uses uses = uses_of(model, loss_input.logits, zeros, opaque);
+  Uses uses = uses_of(model, {loss.outputs.begin(), loss.outputs.end()}, zeros, opaque);
   Roles roles = roles_of(model, uses, options, notices);
   Lowering net{.model = model,
                .options = options,
                .opaque = opaque,
                .zeros = zeros,
-               .uses = uses,
+               .uses = std::move(uses),
                .notices = notices,
                .roles = std::move(roles),
                .builder = GraphBuilder(model.name)};
   add_inputs(net);
   add_constants(net);
   for (const Node& node : model.nodes) lower_node(net, node);
-  add_loss(net, loss_input);
+  add_loss(net, loss);
   if (const auto folded = folded_norm_notice(model, net.uses.needed)) net.notices.add(*folded);
   note_versions(net);
   return imported(net);
+}
+
+}  // namespace
+
+ImportedModel lower_model(const Model& model, const ImportOptions& options, const OpaqueNodes& opaque) {
+  if (options.batch_size && *options.batch_size < 1) throw InputError("batch size", "must be >= 1");
+  Notices notices;
+  const LossInput loss = loss_input(model, options, notices);
+  if (loss.rewired.empty()) return lowered(model, options, opaque, loss, notices);
+  Model rewired = model;
+  for (const auto& [node, input] : loss.rewired) rewired.nodes.at(node).inputs.at(0) = input;
+  return lowered(rewired, options, opaque, loss, notices);
 }
 
 void skip(Lowering& net, const Node& node) {

@@ -82,8 +82,16 @@ bool is_statistics(const Use& use) {
 
 bool is_setting(const Use& use) {
   static const Slots slots = {
-      {"Clip", {1, 2}},     {"Dropout", {1}},   {"OneHot", {2}},   {"Pad", {2}},
-      {"Range", {0, 1, 2}}, {"Resize", {1, 2}}, {"Upsample", {1}}, {"RotaryEmbedding", {1, 2}},
+      {"Clip", {1, 2}},
+      {"Dropout", {1}},
+      {"OneHot", {2}},
+      {"Pad", {2}},
+      {"Range", {0, 1, 2}},
+      {"Resize", {1, 2}},
+      {"Upsample", {1}},
+      {"RotaryEmbedding", {1, 2}},
+      {"NegativeLogLikelihoodLoss", {2}},
+      {"SoftmaxCrossEntropyLoss", {2}},
   };
   if (is_among(slots, use)) return true;
   // Where nothing is computed of it: exponents, comparisons.

@@ -6,10 +6,10 @@
 
 namespace poet::onnx {
 
-Uses uses_of(const Model& model, const std::string& logits, const std::set<std::string>& zeros,
+Uses uses_of(const Model& model, std::set<std::string> outputs, const std::set<std::string>& zeros,
              const std::map<std::size_t, std::string>& opaque) {
-  Uses uses{logits, {}, {}, model.producer == "pytorch"};
-  std::set<std::string> wanted = {logits};
+  std::set<std::string> wanted = outputs;
+  Uses uses{std::move(outputs), {}, {}, model.producer == "pytorch"};
   for (std::size_t i = model.nodes.size(); i-- > 0;) {
     const Node& node = model.nodes[i];
     const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
@@ -40,7 +40,7 @@ const std::vector<const Node*>& readers(const Uses& uses, const std::string& val
 
 const Node* only_reader(const Uses& uses, const Node& node) {
   const std::string& output = node.outputs.at(0);
-  if (output == uses.logits) return nullptr;
+  if (uses.outputs.contains(output)) return nullptr;
   const std::vector<const Node*>& all = readers(uses, output);
   return all.size() == 1 && all.front()->domain.empty() ? all.front() : nullptr;
 }
@@ -53,7 +53,7 @@ const Node* only_reader(const Uses& uses, const Node& node, std::string_view op_
 bool is_read(const Uses& uses, const Node& node, std::size_t output) {
   if (output >= node.outputs.size() || node.outputs[output].empty()) return false;
   const std::string& name = node.outputs[output];
-  return name == uses.logits || !readers(uses, name).empty();
+  return uses.outputs.contains(name) || !readers(uses, name).empty();
 }
 
 }  // namespace poet::onnx

@@ -14,7 +14,7 @@
 namespace poet::onnx {
 
 struct Uses {
-  std::string logits;                                       // what the loss reads
+  std::set<std::string> outputs;                            // what the loss reads
   std::set<std::size_t> needed;                             // nodes, by index, that they depend on
   std::map<std::string, std::vector<const Node*>> readers;  // needed ones, once per input that reads it
   // PyTorch's exporter merges initialisers that are equal when exported (such as the scales of a new
@@ -24,7 +24,8 @@ struct Uses {
 
 /// `zeros`: values that no recurrent layer needs as its initial state (zero_values()), unless it is one of
 /// the `opaque` nodes, by index. `model` must outlive the result, unchanged. O(nodes log nodes).
-[[nodiscard]] Uses uses_of(const Model& model, const std::string& logits, const std::set<std::string>& zeros,
+[[nodiscard]] Uses uses_of(const Model& model, std::set<std::string> outputs,
+                           const std::set<std::string>& zeros,
                            const std::map<std::size_t, std::string>& opaque);
 
 /// The needed nodes that read it, once per input. O(log nodes), as the following.

@@ -110,7 +110,20 @@ bool can_be_checked(const ::onnx::ModelProto& model) {
   for (const Proto& tensor : model.graph().initializer()) {
     if (!has_data(tensor)) return false;
   }
+  // Operators of before ONNX 1.5, of which libonnx knows nothing but to write a warning to stderr.
+  static const std::set<std::string> experimental = {"ATen",
+                                                     "Affine",
+                                                     "ConstantFill",
+                                                     "Crop",
+                                                     "DynamicSlice",
+                                                     "GRUUnit",
+                                                     "GivenTensorFill",
+                                                     "ImageScaler",
+                                                     "ParametricSoftplus",
+                                                     "Scale",
+                                                     "ScaledTanh"};
   for (const ::onnx::NodeProto& node : model.graph().node()) {
+    if (experimental.contains(node.op_type())) return false;
     for (const ::onnx::AttributeProto& attribute : node.attribute()) {
       if (attribute.has_t() && !has_data(attribute.t())) return false;
     }

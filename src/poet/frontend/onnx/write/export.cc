@@ -22,7 +22,8 @@ struct LossInputs {
 
 LossInputs loss_inputs(const Graph& forward) {
   for (const Op& op : forward.ops) {
-    if (is_loss(op)) return {op.inputs.at(0), storage(forward, op.inputs.at(1))};
+    if (!is_loss(op)) continue;
+    return {op.inputs.at(0), op.inputs.size() > 1 ? storage(forward, op.inputs[1]) : ValueId()};
   }
   throw InputError(forward.name, "has no loss, which determines the output of an ONNX model");
 }

@@ -1,4 +1,5 @@
-// Losses that compare numbers with targets of their shape: means over all elements.
+// Losses that are means over all elements: of the numbers, or of what compares them with targets of their
+// shape.
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,20 @@ std::unique_ptr<Kernel> slope_of_mean(const OpReader& op, F f) {
 #pragma GCC ivdep
         for (Index i = 0; i < n; ++i) dx[i] = factor * f(x[i], target[i]);
       });
+}
+
+std::unique_ptr<Kernel> mean_loss(const OpReader& op) {
+  return loop_kernel([n = op.in_count(0)](const KernelCall& call) {
+    const float* x = input(call, 0);
+    const double sum = sum_of(n, [=](Index i) { return static_cast<double>(x[i]); });
+    output(call, 0)[0] = static_cast<float>(sum / static_cast<double>(n));
+  });
+}
+
+std::unique_ptr<Kernel> mean_loss_backward(const OpReader& op) {
+  return loop_kernel([n = op.in_count(0)](const KernelCall& call) {
+    std::fill_n(output(call, 0), n, static_cast<float>(1.0 / static_cast<double>(n)));
+  });
 }
 
 std::unique_ptr<Kernel> mse_loss(const OpReader& op) {
@@ -125,6 +140,8 @@ std::unique_ptr<Kernel> bce_loss_backward(const OpReader& op) {
 }  // namespace
 
 void add_number_loss_kernels(ReferenceTable& table) {
+  table["mean_loss"] = {mean_loss};
+  table["mean_loss_backward"] = {mean_loss_backward};
   table["mse_loss"] = {mse_loss};
   table["mse_loss_backward"] = {mse_loss_backward};
   table["l1_loss"] = {l1_loss};

@@ -69,6 +69,10 @@ void batch_norm_by_parts(Lowering& net, const Node& node) {
 void batch_norm(Lowering& net, const Node& node) {
   if (integer(node, "spatial", 1) != 1) throw InputError("attribute 'spatial'", "must be 1");
   if (shape_of(net, node, 0).size() < 2) throw InputError("needs a batch and a channel dimension");
+  const Shape given = shape_of(net, node, 0);
+  if (element_count(given) == given[1] && !is_frozen(net, node))
+    throw InputError(
+        "the variance of a batch needs more than one value per channel: `batch_size` must be 2 or more");
   if (is_runtime(net, node, 3) && is_runtime(net, node, 4)) return batch_norm_by_parts(net, node);
   if (is_frozen(net, node)) {
     net.notices.add("BatchNormalization by running statistics in a file exported in training stays so");

@@ -39,6 +39,13 @@ Slices slices_of(const Shape& data, const std::vector<std::int64_t>& indices, st
   return slices;
 }
 
+/// Returns the indices at input 1.
+const std::vector<std::int64_t>& written_positions(const Lowering& net, const Node& node) {
+  if (is_runtime(net, node, 1))
+    throw InputError("the positions must be known while importing, but they are computed in every step");
+  return known_integers(net, node, 1);
+}
+
 ValueId constant_integers(Lowering& net, const std::string& name, const std::vector<std::int64_t>& numbers) {
   return add_constant(net, name, integer_list(numbers));
 }
@@ -72,7 +79,7 @@ void scatter_nd(Lowering& net, const Node& node) {
   const Shape indices = shape_of(net, node, 1);
   if (indices.empty()) throw InputError("the indices must have an axis");
   scattered(net, node,
-            slices_of(shape_of(net, node, 0), known_integers(net, node, 1),
+            slices_of(shape_of(net, node, 0), written_positions(net, node),
                       static_cast<std::size_t>(indices.back())));
 }
 
@@ -80,7 +87,7 @@ void scatter_elements(Lowering& net, const Node& node) {
   const Shape data = shape_of(net, node, 0);
   const Shape shape = shape_of(net, node, 1);
   const std::size_t axis = checked_axis(integer(node, "axis", 0), data.size());
-  const std::vector<std::int64_t>& indices = known_integers(net, node, 1);
+  const std::vector<std::int64_t>& indices = written_positions(net, node);
   if (shape.size() != data.size()) throw InputError("the indices must have as many axes as the data");
   Slices slices{element_count(data), 1};
   for (std::size_t i = 0; i < indices.size(); ++i) {

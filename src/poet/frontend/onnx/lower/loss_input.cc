@@ -1,0 +1,188 @@
+#include "poet/frontend/onnx/lower/loss_input.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "poet/base/error.h"
+#include "poet/base/text.h"
+#include "poet/frontend/onnx/lower/constants/attributes.h"
+
+namespace poet::onnx {
+namespace {
+
+/// Returns the node of ONNX's own domain that writes the value, or null.
+const Node* writer_of(const Model& model, const std::string& value) {
+  const auto writes = [&value](const Node& node) {
+    return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
+  };
+  const auto found = std::find_if(model.nodes.begin(), model.nodes.end(), writes);
+  return found == model.nodes.end() || !found->domain.empty() || found->inputs.empty() ? nullptr : &*found;
+}
+
+const Node* writer_of(const Model& model, const std::string& value, const char* op_type) {
+  const Node* node = writer_of(model, value);
+  return node != nullptr && node->op_type == op_type ? node : nullptr;
+}
+
+/// Returns whether the node keeps numbers as they are or nearly so: identities and bounds.
+bool keeps_all(const Node& node) {
+  const std::int64_t to = integer(node, "to", 0);
+  return node.op_type == "Identity" || node.op_type == "Clip" ||
+         (node.op_type == "Cast" && (to == 1 || to == 10 || to == 11 || to == 16));
+}
+
+bool is_other_shape(const Node& node) {
+  static const std::set<std::string> views = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
+  return views.contains(node.op_type);
+}
+
+/// Returns the integers that the file stores as an initialiser or a Constant node; empty if it does not.
+std::vector<std::int64_t> stored_integers(const Model& model, const std::string& name) {
+  const auto stored = model.initializers.find(name);
+  if (stored != model.initializers.end()) return stored->second.integers;
+  for (const Node& node : model.nodes) {
+    if (node.op_type != "Constant" || node.outputs.empty() || node.outputs[0] != name) continue;
+    const auto value = node.attributes.find("value");
+    const Tensor* tensor = value == node.attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
+    return tensor != nullptr ? tensor->integers : integers(node, "value_ints");
+  }
+  return {};
+}
+
+/// Returns the only axis of a reduction that keeps it, if the file says it.
+std::optional<std::int64_t> kept_axis(const Model& model, const Node& node) {
+  const std::vector<std::int64_t> axes =
+      node.inputs.size() > 1 ? stored_integers(model, node.inputs[1]) : integers(node, "axes");
+  return axes.size() == 1 && integer(node, "keepdims", 1) != 0 ? std::optional(axes[0]) : std::nullopt;
+}
+
+/// Returns the softmax that the node ends: itself, or Exp(x) / ReduceSum(Exp(x)).
+std::optional<RemovedSoftmax> softmax_at(const Model& model, const Node& node) {
+  if (node.op_type == "Softmax" || node.op_type == "LogSoftmax")
+    return RemovedSoftmax{&node, {}, node.inputs[0]};
+  if (node.op_type != "Div" || node.inputs.size() != 2) return std::nullopt;
+  const Node* exp = writer_of(model, node.inputs[0], "Exp");
+  const Node* sum = writer_of(model, node.inputs[1], "ReduceSum");
+  if (exp == nullptr || sum == nullptr || sum->inputs[0] != node.inputs[0]) return std::nullopt;
+  const std::optional<std::int64_t> axis = kept_axis(model, *sum);
+  if (!axis) return std::nullopt;
+  RemovedSoftmax softmax{&node, axis, exp->inputs[0]};
+  // Less the largest, which changes nothing.
+  const Node* less = writer_of(model, softmax.logits, "Sub");
+  const Node* most = less == nullptr ? nullptr : writer_of(model, less->inputs.at(1), "ReduceMax");
+  if (most != nullptr && most->inputs[0] == less->inputs[0]) softmax.logits = less->inputs[0];
+  return softmax;
+}
+
+std::vector<std::string> outputs_of(const Model& model, const ImportOptions& options) {
+  if (!options.loss_output) return {model.outputs.front()};
+  std::vector<std::string> names = {*options.loss_output};
+  if (options.loss == Loss::none) names = pieces_of(*options.loss_output, ',');
+  for (const std::string& name : names) {
+    if (std::find(model.outputs.begin(), model.outputs.end(), name) == model.outputs.end())
+      throw InputError(Field{"loss_output"}, fmt::format("\"{}\" is not one of the outputs ({})", name,
+                                                         fmt::join(model.outputs, ", ")));
+  }
+  return names;
+}
+
+void check_delta(const ImportOptions& options) {
+  if (!options.huber_delta) return;
+  if (options.loss != Loss::huber) throw InputError(Field{"huber_delta"}, "is for `loss` huber");
+  if (!(*options.huber_delta > 0) || !std::isfinite(*options.huber_delta))
+    throw InputError(Field{"huber_delta"}, "must be > 0 and finite");
+}
+
+void note_outputs(const Model& model, const ImportOptions& options, const LossInput& input,
+                  Notices& notices) {
+  if (model.outputs.size() == input.outputs.size()) return;
+  if (options.loss == Loss::none) {
+    notices.add(fmt::format("of {} outputs the sum of {} is trained", model.outputs.size(),
+                            fmt::join(input.outputs, ", ")));
+    return;
+  }
+  notices.add(fmt::format("of {} outputs only {}'{}'{} gets a loss", model.outputs.size(),
+                          options.loss_output ? "" : "the first, ", input.outputs.front(),
+                          options.loss_output ? "" : ","));
+}
+
+/// Takes the file's own loss off.
+void take_loss(const Model& model, LossInput& input, Notices& notices) {
+  const Node* last = writer_of(model, input.outputs.front());
+  if (last == nullptr || last->outputs.front() != input.outputs.front() ||
+      (last->op_type != "SoftmaxCrossEntropyLoss" && last->op_type != "NegativeLogLikelihoodLoss")) {
+    return;
+  }
+  input.file_had_loss = true;
+  notices.add(
+      fmt::format("the file's {} was taken off: poet's loss is the mean over all targets, without "
+                  "weights (`loss` none trains the file's)",
+                  last->op_type));
+  input.outputs = {last->inputs.front()};
+}
+
+/// Takes a softmax or sigmoid off the end, or refuses it.
+void take_function(const Model& model, const ImportOptions& options, LossInput& input, Notices& notices) {
+  std::vector<const Node*> after;
+  bool is_seen = false;
+  const Node* last = writer_of(model, input.outputs.front());
+  while (last != nullptr && (keeps_all(*last) || is_other_shape(*last))) {
+    is_seen = is_seen || is_other_shape(*last);
+    after.push_back(last);
+    last = writer_of(model, last->inputs.front());
+  }
+  if (last == nullptr) return;
+  std::string before;
+  if (options.loss == Loss::cross_entropy) {
+    if (last->op_type == "Sigmoid")
+      throw InputError(
+          Field{"loss"},
+          fmt::format("cross-entropy is over classes, but the output '{}' is a Sigmoid; `loss` bce "
+                      "fits probabilities, each of its own",
+                      input.outputs.front()));
+    std::optional<RemovedSoftmax> softmax = softmax_at(model, *last);
+    if (!softmax) return;
+    // Cross-entropy of logarithms of probabilities is that of the logits.
+    if (last->op_type == "LogSoftmax" && !after.empty()) return;
+    softmax->is_seen = is_seen;
+    before = softmax->logits;
+    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own",
+                            last->op_type == "Div" ? "softmax (Exp, ReduceSum, Div)" : last->op_type));
+    input.softmax = std::move(softmax);
+  } else if (last->op_type == "Sigmoid") {
+    before = last->inputs.front();
+    notices.add("the final Sigmoid was taken off: bce-with-logits has its own");
+  } else {
+    return;
+  }
+  if (!is_seen) {
+    input.outputs = {before};
+    return;
+  }
+  // The views stay, of what comes before it; what bounds probabilities does not.
+  std::string from = before;
+  for (auto node = after.rbegin(); node != after.rend(); ++node) {
+    if (!is_other_shape(**node)) continue;
+    input.rewired.emplace_back((*node)->index, from);
+    from = (*node)->outputs.front();
+  }
+  input.outputs = {from};
+}
+
+}  // namespace
+
+LossInput loss_input(const Model& model, const ImportOptions& options, Notices& notices) {
+  check_delta(options);
+  LossInput input{outputs_of(model, options)};
+  note_outputs(model, options, input, notices);
+  if (options.loss == Loss::cross_entropy) take_loss(model, input, notices);
+  if (options.loss == Loss::cross_entropy || options.loss == Loss::binary_cross_entropy_with_logits)
+    take_function(model, options, input, notices);
+  return input;
+}
+
+}  // namespace poet::onnx
