@@ -93,7 +93,9 @@ struct Server::Parts {
         loop(
             listen_at(settings.listen), settings.loop,
             [this](RawRequest&& request) { return dispatch(std::move(request)); },
-            [this](std::string_view head) { return has_token(settings.tokens, head); }),
+            [this](std::string_view head, const std::string& address) {
+              return admission_of(settings.tokens, head, address);
+            }),
         watcher(store, loop),
         pool(kThreads, kMostWaiting),
         housekeeping([this] { keep_house(); }) {}
