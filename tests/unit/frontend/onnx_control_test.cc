@@ -264,6 +264,18 @@ TEST_F(OnnxControl, AKnownConditionTakesItsBranch) {
   }
 }
 
+// Nothing is looked for elsewhere until it is trained, so that a file does not find out which files there
+// are.
+TEST_F(OnnxControl, WeightsOfABranchMayBeInFilesThatAreNotThere) {
+  ProtoModel model = choosing("condition");
+  boolean(model, "condition", false);
+  for (::onnx::AttributeProto& branch : *model.graph().mutable_node(1)->mutable_attribute())
+    for (TensorProto& tensor : *branch.mutable_g()->mutable_initializer())
+      ProtoModel::keep_elsewhere(tensor, "/nowhere/at/all", "", "");
+  EXPECT_THAT(kinds(import(model).forward),
+              ElementsAre("input", "tanh", "linear", "input", "softmax_cross_entropy"));
+}
+
 // Weights of a branch go back into the file as the model's own.
 TEST_F(OnnxControl, ABranchKeepsWhatItLearned) {
   const ImportedModel model = import(choosing("shape"));
