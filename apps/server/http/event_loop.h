@@ -115,8 +115,8 @@ class EventLoop {
   /// that leaves none to end.
   bool make_room(Connection& connection);
   [[nodiscard]] Connection* slowest_upload(const std::string& client) const;
-  /// Ends the connection that has been without a request for the longest, of the address that has the most.
-  /// Returns whether there was one.
+  /// Ends the connection that has been without a request for the longest, of an address, or of the one that
+  /// has the most; if there is none, one that is a stream, or whose request is kept. Returns whether it has.
   bool close_idle(const std::string& address);
   /// The lease of a request's bytes: counts them in `handed_on_` until it is destroyed, by any thread.
   [[nodiscard]] std::shared_ptr<void> count(std::size_t bytes) const;

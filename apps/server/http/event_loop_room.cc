@@ -75,11 +75,20 @@ bool EventLoop::close_idle(const std::string& address) {
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most != of_address_.end()) of = most->first;
   }
+  // Whoever follows a job, or waits for one, loses nothing by asking again.
+  enum Kind { silent, streams, waits, works };
+  const auto kind_of = [](const Connection& connection) {
+    if (connection.phase == Connection::Phase::reading && !connection.head) return silent;
+    if (connection.phase == Connection::Phase::streaming) return streams;
+    return connection.kept ? waits : works;
+  };
   Connection* idle = nullptr;
-  for (const auto& [id, connection] : connections_)
-    if (!connection->closed && connection->phase == Connection::Phase::reading && !connection->head &&
-        connection->address == of && (idle == nullptr || connection->deadline < idle->deadline))
+  for (const auto& [id, connection] : connections_) {
+    if (connection->closed || connection->address != of || kind_of(*connection) == works) continue;
+    if (idle == nullptr || kind_of(*connection) < kind_of(*idle) ||
+        (kind_of(*connection) == kind_of(*idle) && connection->deadline < idle->deadline))
       idle = connection.get();
+  }
   if (idle == nullptr) return false;
   close_later(*idle);
   close_closed();

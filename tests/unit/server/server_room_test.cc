@@ -81,6 +81,24 @@ TEST(ServerRoom, ABodyThatDoesNotGoOnIsRefused) {
   EXPECT_EQ(senders[0]->status(), "HTTP/1.1 408 Refused");
 }
 
+TEST(ServerRoom, OfStreamsIsForRequestsToTake) {
+  LoopLimits limits;
+  limits.connections = 2;
+  test::Keeper server(limits);
+  const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  std::vector<std::unique_ptr<test::Sender>> streams;
+  for (int i = 0; i < 2; ++i) {
+    streams.push_back(std::make_unique<test::Sender>(server.address));
+    EXPECT_TRUE(streams.back()->send(request));
+    server.loop->respond(server.next().connection, {"HTTP/1.1 200 OK\r\n\r\n", false, "job"});
+    EXPECT_EQ(streams.back()->status(), kDone);
+  }
+  const test::Sender sender(server.address);
+  EXPECT_TRUE(sender.send(request));
+  server.loop->respond(server.next().connection, {test::kOk, true, {}});
+  EXPECT_EQ(sender.status(), kDone);
+}
+
 TEST(ServerRoom, OfConnectionsThatAskNothingIsAnothersToTake) {
   LoopLimits limits;
   limits.connections = 4;
