@@ -89,9 +89,11 @@ void write_reply(Reply&& reply, httplib::Response& response) {
 
 /// What nobody but the page's own scripts needs.
 void harden(httplib::Response& response) {
-  constexpr std::array<std::pair<const char*, const char*>, 6> kFields = {{
+  constexpr std::array<std::pair<const char*, const char*>, 7> kFields = {{
       {"X-Content-Type-Options", "nosniff"},
       {"Cross-Origin-Resource-Policy", "same-origin"},
+      // The page obeys its address, which another site that has opened it could change any number of times.
+      {"Cross-Origin-Opener-Policy", "same-origin"},
       {"Referrer-Policy", "no-referrer"},
       {"X-Frame-Options", "DENY"},
       {"Cache-Control", "no-store"},

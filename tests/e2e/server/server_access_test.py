@@ -65,7 +65,8 @@ def other_sites():
             connection.sendall(b"POST /api/v1/uploads HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\nContent-Length: 60000000\r\n\r\n")
             assert everything_said(connection).startswith(b"HTTP/1.1 403 ")
         assert server.get("/", **link).status == 200, "a link to the page"
-        assert server.get("/").fields["Cross-Origin-Resource-Policy"] == "same-origin"
+        for policy in ("Cross-Origin-Resource-Policy", "Cross-Origin-Opener-Policy"):
+            assert server.get("/").fields[policy] == "same-origin", policy
         assert server.get("/api/v1/jobs").json() == {"jobs": [], "queued": 0, "running": 0}
         own = {**browser, "Sec_Fetch_Site": "same-origin"}
         for fields in ({}, own):
