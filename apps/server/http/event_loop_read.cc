@@ -71,7 +71,6 @@ bool EventLoop::take_head(Connection& connection) {
 }
 
 void EventLoop::take_request(Connection& connection) {
-  if (!make_room(connection)) return;
   if (!connection.head) {
     connection.head = request_head(connection.in);
     if (!connection.head) {
@@ -81,6 +80,7 @@ void EventLoop::take_request(Connection& connection) {
     }
     if (!take_head(connection)) return;
   }
+  if (!make_room(connection)) return;  // now it is known whose it is
   const std::size_t size = connection.head->size + connection.head->body;
   if (connection.in.size() < size) return;
   RawRequest request{connection.id, connection.in.substr(0, size), connection.address, count(size)};
