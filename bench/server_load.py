@@ -378,6 +378,7 @@ def started(options, folder):
     """A server of its own, and its clients' tokens."""
     tokens = [secrets.token_hex(16) for _ in range(options.clients + options.greedy)]
     file = folder / "tokens"
+    file.touch(mode=0o600)
     file.write_text("".join(f"client{i} {token}\n" for i, token in enumerate(tokens)), encoding="utf-8")
     process = subprocess.Popen([options.poet, "serve", "--listen", options.listen, "--data", folder / "data",
                                 "--token-file", file], stderr=subprocess.PIPE, text=True)

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/server/http/thread_pool.h"
+#include "apps/server/jobs/private_data.h"
 #include "apps/server/jobs/storage_error.h"
 #include "apps/server/jobs/watcher.h"
 #include "apps/server/jobs/workers.h"
@@ -50,7 +51,7 @@ ServerSettings checked(ServerSettings settings) {
     throw InputError(
         "--listen",
         "an address that other machines reach needs --token-file, or anybody could use this machine");
-  settings.data = made(settings.data);
+  settings.data = private_data(settings.data);
   settings.bounds.workers = settings.workers;
   settings.bounds.version = version();
   allow_files(settings.loop.connections);
@@ -92,7 +93,9 @@ struct Server::Parts {
         loop(
             listen_at(settings.listen), settings.loop,
             [this](RawRequest&& request) { return dispatch(std::move(request)); },
-            [this](std::string_view head) { return has_token(settings.tokens, head); }),
+            [this](std::string_view head, const std::string& address) {
+              return admission_of(settings.tokens, head, address);
+            }),
         watcher(store, loop),
         pool(kThreads, kMostWaiting),
         housekeeping([this] { keep_house(); }) {}

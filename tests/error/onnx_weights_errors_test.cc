@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "poet/frontend/onnx/weights.h"
 #include "tests/support/graph_text.h"
@@ -46,6 +47,19 @@ TEST_F(OnnxWeightsErrors, OutsideOfTheFolder) {
     EXPECT_THAT(message(external(location)), AllOf(HasSubstr("net.onnx: tensor 'w': external data: '"),
                                                    HasSubstr("is not in the model's folder")));
   }
+}
+
+TEST_F(OnnxWeightsErrors, LinksToWhateverIsThere) {
+  std::filesystem::create_directory(folder_.path() / "outside");
+  folder_.write("outside/secret", std::string(24, 's'));
+  std::filesystem::create_symlink(folder_.path() / "outside" / "secret", folder_.path() / "data.bin");
+  std::filesystem::create_directory_symlink("outside", folder_.path() / "sub");
+  for (const char* location : {"data.bin", "sub/secret"})
+    EXPECT_THAT(message(external(location)),
+                AllOf(HasSubstr("net.onnx: tensor 'w': external data: '" + std::string(location) + "' is"),
+                      HasSubstr("a symbolic link, which is not followed")));
+  ASSERT_EQ(mkfifo((folder_.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(message(external("pipe")), HasSubstr("pipe is no regular file")) << "and does not wait for it";
 }
 
 TEST_F(OnnxWeightsErrors, OtherFilesThatAreTooShortOrAbsent) {

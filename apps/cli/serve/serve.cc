@@ -1,6 +1,7 @@
 // poet serve: a server for teams, and the page to decide with.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -70,6 +71,8 @@ class Serve final : public Command {
 
 #ifdef POET_SERVER
   int run() override {
+    // Of this process and the jobs': SQLite's files, too, are nobody else's.
+    (void)umask(S_IRWXG | S_IRWXO);
     PendingSignals signals;  // before there are threads
     server::Server server(settings());
     const std::jthread waiter([&](const std::stop_token& ended) {

@@ -2,10 +2,13 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
+#include <optional>
 
 #include "apps/server/http/request_head.h"
 #include "apps/server/jobs/digest.h"
@@ -37,21 +40,82 @@ bool names_loopback(const std::string& field) {
   constexpr std::array<const char*, 3> kNames = {"localhost", "127.0.0.1", "[::1]"};
   const std::string host = host_of(field);
   in_addr number{};  // "127.evil.example" is a name
-  return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return host == name; }) ||
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](const char* name) { return same_ignoring_case(host, name); }) ||
          (host.rfind("127.", 0) == 0 && inet_pton(AF_INET, host.c_str(), &number) == 1);
 }
 
-/// Browsers say whose page asks; programs do not.
-bool is_of_another_site(const Call& call) {
-  const std::string origin = call.field("Origin");
-  if (origin.empty()) return false;
-  const std::size_t host = origin.find("://");
-  return host == std::string::npos || origin.substr(host + 3) != call.field("Host");
+/// What decides whether a request is answered.
+struct Asked {
+  std::function<std::string(const char* name)> field;
+  bool is_http_1_0 = false;
+  std::string address;
+};
+
+/// Whether a URL, or what stands for one in Origin, is of the host that the request names.
+bool is_own(const std::string& url, const std::string& host) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return false;  // "null": of a page that hides where it is from
+  const std::string_view rest = std::string_view(url).substr(scheme + 3);
+  return same_ignoring_case(rest.substr(0, rest.find_first_of("/?#")), host);
+}
+
+/// Another port of this machine is another site, too: somebody else's program may be there.
+bool is_of_another_site(const Asked& asked, bool is_public) {
+  const std::string host = asked.field("Host");
+  if (const std::string origin = asked.field("Origin"); !origin.empty() && !is_own(origin, host)) return true;
+  if (is_public) return false;  // may be linked to
+  if (const std::string site = asked.field("Sec-Fetch-Site");
+      !site.empty() && site != "same-origin" && site != "none")
+    return true;
+  const std::string referer = asked.field("Referer");
+  return !referer.empty() && !is_own(referer, host);
+}
+
+/// Whether it is by a browser and not by this server's page. Of those that are too old to say whose page
+/// asks, every one calls itself Mozilla.
+bool is_a_browsers_own(const Asked& asked) {
+  const std::string site = asked.field("Sec-Fetch-Site");
+  if (!site.empty()) return site != "same-origin";
+  const bool is_browser = asked.field("User-Agent").find("Mozilla/") != std::string::npos;
+  return is_browser && asked.field("Origin").empty() && asked.field("Referer").empty();
+}
+
+Admission refusal(int status, const char* error, const char* message) { return {status, error, message, {}}; }
+
+Admission admission_of(const Tokens& tokens, const Asked& asked, bool is_public, bool acts) {
+  if (is_of_another_site(asked, is_public))
+    return refusal(403, "forbidden", "pages of other sites may not call this server");
+  if (tokens.empty()) {
+    // Programs of HTTP/1.0 need not say a host. Browsers, which others' pages are in, always do.
+    const std::string host = asked.field("Host");
+    if (!(asked.is_http_1_0 && host.empty()) && !names_loopback(host))
+      return refusal(403, "forbidden",
+                     "without tokens this server answers to localhost only; see --token-file");
+    if (acts && is_a_browsers_own(asked))
+      return refusal(
+          403, "forbidden",
+          "this starts a job, and a browser may have been led here; ask by a program such as curl");
+    return {0, {}, {}, asked.address};
+  }
+  if (is_public) return {};
+  const auto found = find_token(tokens, asked.field("Authorization"));
+  if (found != tokens.end()) return {0, {}, {}, found->second};
+  return refusal(401, "unauthorized", "a token is required: Authorization: Bearer TOKEN");
+}
+
+/// Who can read it can use it, and who can write it can add a client.
+void check_private(const std::filesystem::path& file) {
+  struct stat there {};
+  if (::stat(file.c_str(), &there) != 0 || (there.st_mode & (S_IROTH | S_IWOTH)) == 0) return;
+  throw InputError("--token-file " + file.string(),
+                   "must not be readable or writable by others than its owner and group: chmod o-rw");
 }
 
 }  // namespace
 
 Tokens read_tokens(const std::filesystem::path& file) {
+  check_private(file);
   std::ifstream stream(file);
   if (!stream) throw InputError("--token-file " + file.string(), "cannot be read");
   Tokens tokens;
@@ -73,31 +137,21 @@ Tokens read_tokens(const std::filesystem::path& file) {
   return tokens;
 }
 
-bool has_token(const Tokens& tokens, std::string_view head) {
-  return tokens.empty() || find_token(tokens, field_of(head, "Authorization")) != tokens.end();
+Admission admission_of(const Tokens& tokens, std::string_view head, const std::string& address) {
+  const auto field = [head](const char* name) { return std::string(field_of(head, name)); };
+  const bool is_http_1_0 = head.substr(0, head.find("\r\n")).ends_with(" HTTP/1.0");
+  return admission_of(tokens, {field, is_http_1_0, address}, false, false);
 }
 
 Gate gate_of(Tokens tokens) {
-  return [tokens = std::move(tokens)](Call& call, bool is_public) -> std::optional<Reply> {
-    if (is_of_another_site(call))
-      return failure(403, "forbidden", "pages of other sites may not call this server");
-    if (tokens.empty()) {
-      // Programs of HTTP/1.0 need not say a host. Browsers, which others' pages are in, always do.
-      const bool names_none = call.is_http_1_0() && call.field("Host").empty();
-      if (!names_none && !names_loopback(call.field("Host")))
-        return failure(403, "forbidden",
-                       "without tokens this server answers to localhost only; see --token-file");
-      call.client = call.address;
-      return std::nullopt;
-    }
-    if (is_public) return std::nullopt;
-    const auto found = find_token(tokens, call.field("Authorization"));
-    if (found != tokens.end()) {
-      call.client = found->second;
-      return std::nullopt;
-    }
-    Reply reply = failure(401, "unauthorized", "a token is required: Authorization: Bearer TOKEN");
-    reply.fields.emplace_back("WWW-Authenticate", "Bearer");
+  return [tokens = std::move(tokens)](Call& call, const Route& route) -> std::optional<Reply> {
+    const auto field = [&call](const char* name) { return call.field(name); };
+    Admission admission =
+        admission_of(tokens, {field, call.is_http_1_0(), call.address}, route.is_public, route.acts);
+    call.client = std::move(admission.client);
+    if (admission.refused == 0) return std::nullopt;
+    Reply reply = failure(admission.refused, admission.error, admission.message);
+    if (admission.refused == 401) reply.fields.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
   };
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/server/http/arrival.h"
 #include "apps/server/http/event_loop.h"
 #include "apps/server/http/request_head.h"
 
@@ -42,8 +43,11 @@ struct EventLoop::Connection {
   double took = 0;                 // when bytes were last sent, or the response began
   std::optional<RawRequest> kept;  // until `topic` ends
   std::optional<RequestHead> head;
-  bool is_http_1_0 = false;  // its last request
-  bool half_closed = false;  // the client has sent all that it will, and waits for `kept`
+  std::string client;  // that sends a larger body; empty: nobody does
+  Arrival arrival;
+  std::size_t arrived_before = 0;  // the size of `in` when the current window began
+  bool is_http_1_0 = false;        // its last request
+  bool half_closed = false;        // the client has sent all that it will, and waits for `kept`
   bool refused = false;
   bool close = false;  // close once everything is sent
   bool closed = false;

@@ -1,6 +1,5 @@
 #include "apps/server/http/event_loop.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "apps/server/http/connection.h"
+#include "apps/server/http/listen.h"
 #include "poet/base/error.h"
 
 namespace poet::server {
@@ -26,18 +26,10 @@ constexpr std::uint64_t kWake = std::numeric_limits<std::uint64_t>::max();
 constexpr int kLookMilliseconds = 250;  // for what is overdue, in all connections
 constexpr double kStopSeconds = 5;
 
-std::string address_of(const sockaddr_storage& peer) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* address = peer.ss_family == AF_INET6
-                            ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr)
-                            : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
-  return inet_ntop(peer.ss_family, address, text.data(), text.size()) != nullptr ? text.data() : "unknown";
-}
-
 }  // namespace
 
 EventLoop::EventLoop(int listening, LoopLimits limits, std::function<bool(RawRequest&&)> dispatch,
-                     std::function<bool(std::string_view head)> admits)
+                     Admits admits)
     : limits_(limits),
       dispatch_(std::move(dispatch)),
       admits_(std::move(admits)),
@@ -121,7 +113,7 @@ void EventLoop::accept_all() {
       return;
     }
     try {
-      take_on(socket, address_of(peer));
+      take_on(socket, client_at(peer));
     } catch (const std::exception&) {  // no memory for one more; its client tries again
       ::close(socket);
     }
@@ -130,8 +122,9 @@ void EventLoop::accept_all() {
 
 void EventLoop::take_on(int socket, const std::string& address) {
   const auto known = of_address_.find(address);
-  if (connections_.size() >= limits_.connections ||
-      (known != of_address_.end() && known->second >= limits_.connections_of_address)) {
+  const bool address_is_full = known != of_address_.end() && known->second >= limits_.connections_of_address;
+  if ((address_is_full || connections_.size() >= limits_.connections) &&
+      !close_idle(address_is_full ? address : std::string())) {
     constexpr std::string_view kBusy =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: "
         "close\r\n\r\n";
@@ -192,6 +185,7 @@ void EventLoop::close_later(Connection& connection) {
 void EventLoop::look_for_overdue(double now) {
   if (accepting_ && now >= listen_again_) listen_again_at(kNever);
   for (const auto& [id, connection] : connections_) {
+    tick(connection->arrival, now);
     if (now >= connection->deadline && !connection->closed)
       or_close(*connection, [&, &overdue = *connection] { is_overdue(overdue, now); });
   }
@@ -204,6 +198,11 @@ void EventLoop::is_overdue(Connection& connection, double now) {
     say(connection, ": still here\n\n");
     connection.deadline = now + limits_.stream_idle_seconds;
     send_now(connection);
+  } else if (connection.phase == Connection::Phase::reading && connection.head &&
+             static_cast<double>(connection.in.size() - connection.arrived_before) >=
+                 limits_.least_rate * limits_.window_seconds) {
+    connection.arrived_before = connection.in.size();
+    connection.deadline = now + limits_.window_seconds;
   } else if (connection.phase == Connection::Phase::reading && !connection.in.empty()) {
     refuse(connection, 408, "the request took too long to arrive");
   } else {
@@ -225,7 +224,7 @@ void EventLoop::close_closed() {
     if (found == connections_.end()) continue;
     Connection& connection = *found->second;
     ::close(connection.socket);
-    buffered_ -= connection.in.size();
+    drop_input(connection);
     if (--of_address_[connection.address] == 0) of_address_.erase(connection.address);
     leave_topic(connection);
     connections_.erase(found);

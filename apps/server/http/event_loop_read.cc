@@ -22,7 +22,8 @@ void EventLoop::readable(Connection& connection) {
   if (count > 0 && connection.phase == Connection::Phase::reading) {  // dropped in other phases
     if (connection.in.empty()) connection.deadline = clock_now() + limits_.head_seconds;
     connection.in.append(bytes.data(), static_cast<std::size_t>(count));
-    buffered_ += static_cast<std::size_t>(count);
+    buffer(connection, count);
+    connection.arrival.bytes += static_cast<std::size_t>(count);
   }
   if (connection.phase == Connection::Phase::reading && !connection.in.empty()) take_request(connection);
   // A client that has said all may still want the answer; one that was waiting for nothing is gone.
@@ -32,9 +33,44 @@ void EventLoop::readable(Connection& connection) {
     close_later(connection);
 }
 
+bool EventLoop::take_head(Connection& connection) {
+  const auto refused = [&](int status, const std::string& text) {
+    refuse(connection, status, text);
+    return false;
+  };
+  const RequestHead& head = *connection.head;
+  if (head.size > limits_.head_bytes) return refused(431, "the request's head is too large");
+  if (head.refused == 411) return refused(411, "a body needs Content-Length");
+  if (head.refused == 415) return refused(415, "a body is sent as it is, without Content-Encoding");
+  if (head.refused == 505) return refused(505, "only HTTP/1.0 and 1.1 are supported");
+  if (head.refused != 0) return refused(400, "malformed HTTP request");
+  if (head.body > limits_.body_bytes) return refused(413, "the body is too large");
+  if (head.body > limits_.head_bytes) {
+    const std::string_view text = std::string_view(connection.in).substr(0, head.size);
+    Admission admission =
+        admits_ ? admits_(text, connection.address) : Admission{0, {}, {}, connection.address};
+    if (admission.refused != 0) return refused(admission.refused, admission.message);
+    connection.client = std::move(admission.client);
+    of_client_[connection.client] += connection.in.size();
+    connection.arrival = {clock_now(), 0};
+  }
+  if (head.awaits_continue) {
+    std::string without = without_expect(connection.in, head.size);
+    const std::size_t less = connection.in.size() - without.size();
+    buffer(connection, -static_cast<std::ptrdiff_t>(less));
+    connection.in = std::move(without);
+    connection.head->size -= less;
+    if (!head.is_http_1_0 && connection.in.size() < connection.head->size + head.body) {
+      say(connection, kContinue);
+      send_now(connection);
+    }
+  }
+  connection.arrived_before = connection.in.size();
+  if (head.body > 0) connection.deadline = clock_now() + limits_.window_seconds;
+  return !connection.closed;
+}
+
 void EventLoop::take_request(Connection& connection) {
-  if (buffered_ + *handed_on_ > limits_.all_bytes && connection.in.size() > limits_.head_bytes)
-    return refuse(connection, 503, "too many bytes are being uploaded; try again later");
   if (!connection.head) {
     connection.head = request_head(connection.in);
     if (!connection.head) {
@@ -42,34 +78,17 @@ void EventLoop::take_request(Connection& connection) {
         refuse(connection, 431, "the request's head is too large");
       return;
     }
-    const RequestHead& head = *connection.head;
-    if (head.size > limits_.head_bytes) return refuse(connection, 431, "the request's head is too large");
-    if (head.refused == 411) return refuse(connection, 411, "a body needs Content-Length");
-    if (head.refused == 505) return refuse(connection, 505, "only HTTP/1.0 and 1.1 are supported");
-    if (head.refused != 0) return refuse(connection, 400, "malformed HTTP request");
-    if (head.body > limits_.body_bytes) return refuse(connection, 413, "the body is too large");
-    if (head.body > limits_.head_bytes && admits_ &&
-        !admits_(std::string_view(connection.in).substr(0, head.size)))
-      return refuse(connection, 401, "a token is required: Authorization: Bearer TOKEN");
-    connection.deadline += static_cast<double>(head.body) / limits_.least_rate;
-    if (head.awaits_continue) {
-      const std::size_t before = connection.in.size();
-      connection.in = without_expect(connection.in, head.size);
-      connection.head->size -= before - connection.in.size();
-      buffered_ -= before - connection.in.size();
-      if (!head.is_http_1_0 && connection.in.size() < connection.head->size + head.body) {
-        say(connection, kContinue);
-        send_now(connection);
-        if (connection.closed) return;
-      }
-    }
+    if (!take_head(connection)) return;
   }
+  if (!make_room(connection)) return;  // now it is known whose it is
   const std::size_t size = connection.head->size + connection.head->body;
   if (connection.in.size() < size) return;
   RawRequest request{connection.id, connection.in.substr(0, size), connection.address, count(size)};
+  buffer(connection, -static_cast<std::ptrdiff_t>(connection.in.size()));
+  connection.client.clear();
   connection.in.erase(0, size);
   if (connection.in.empty()) connection.in.shrink_to_fit();
-  buffered_ -= size;
+  buffer(connection, static_cast<std::ptrdiff_t>(connection.in.size()));
   connection.is_http_1_0 = connection.head->is_http_1_0;
   connection.head.reset();
   connection.phase = Connection::Phase::answering;
@@ -84,12 +103,16 @@ std::shared_ptr<void> EventLoop::count(std::size_t bytes) const {
   return {nullptr, [total = handed_on_, bytes](std::nullptr_t) { *total -= bytes; }};
 }
 
-void EventLoop::refuse(Connection& connection, int status, const char* text) {
-  const char* error = status == 503 ? "busy" : status == 401 ? "unauthorized" : "refused";
+void EventLoop::refuse(Connection& connection, int status, const std::string& text) {
+  const char* error = status == 503   ? "busy"
+                      : status == 401 ? "unauthorized"
+                      : status == 403 ? "forbidden"
+                                      : "refused";
   const std::string body = fmt::format(R"({{"error":"{}","message":"{}"}})", error, text);
   const char* extra = status == 503   ? "Retry-After: 2\r\n"
                       : status == 401 ? "WWW-Authenticate: Bearer\r\n"
                                       : "";
+  drop_input(connection);
   connection.refused = true;
   connection.close = true;
   connection.phase = Connection::Phase::writing;

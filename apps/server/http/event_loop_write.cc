@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "apps/server/http/connection.h"
@@ -29,9 +31,15 @@ void EventLoop::say(Connection& connection, std::string_view bytes) {
 
 void EventLoop::close_slowest() {
   while (unsent_ > limits_.unsent_bytes) {
+    // Of one address: a client that takes a byte now and then would have others closed who pause for once.
+    std::map<std::string_view, std::size_t> of_address;
+    for (const auto& [id, connection] : connections_)
+      if (!connection->closed) of_address[connection->address] += connection->unsent();
+    const auto most = std::max_element(of_address.begin(), of_address.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
     Connection* slowest = nullptr;
     for (const auto& [id, connection] : connections_)
-      if (!connection->closed && connection->unsent() > 0 &&
+      if (!connection->closed && connection->unsent() > 0 && connection->address == most->first &&
           (slowest == nullptr || connection->took < slowest->took))
         slowest = connection.get();
     if (slowest == nullptr) return;
@@ -67,8 +75,7 @@ void EventLoop::answered(Connection& connection) {
     (void)shutdown(connection.socket, SHUT_WR);
     connection.phase = Connection::Phase::draining;
     connection.deadline = clock_now() + kDrainSeconds;
-    buffered_ -= connection.in.size();
-    connection.in.clear();
+    drop_input(connection);
   } else if (connection.topic) {
     connection.phase = Connection::Phase::streaming;
     connection.deadline = clock_now() + limits_.stream_idle_seconds;

@@ -6,10 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
+#include "apps/server/http/request_head.h"
 #include "poet/base/error.h"
 
 namespace poet::server {
@@ -48,7 +50,7 @@ Address parse_address(const std::string& place, const std::string& text) {
   Address address;
   address.host = text.substr(0, colon);
   if (address.host.empty()) address.host = "127.0.0.1";
-  if (address.host == "localhost") address.host = "127.0.0.1";
+  if (same_ignoring_case(address.host, "localhost")) address.host = "127.0.0.1";
   if (address.host.front() == '[' && address.host.back() == ']')
     address.host = address.host.substr(1, address.host.size() - 2);
   const char* first = text.data() + colon + 1;
@@ -78,6 +80,29 @@ int listen_at(Address& address) {
         ntohs(at.storage.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(at.storage).sin6_port
                                                : reinterpret_cast<const sockaddr_in&>(at.storage).sin_port);
   return listening;
+}
+
+std::string client_at(const sockaddr_storage& peer) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto said = [&](int family, const void* address) {
+    return std::string(inet_ntop(family, address, text.data(), text.size()) != nullptr ? text.data()
+                                                                                       : "unknown");
+  };
+  if (peer.ss_family != AF_INET6) {
+    in_addr v4 = reinterpret_cast<const sockaddr_in&>(peer).sin_addr;
+    if (ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET) v4.s_addr = htonl(INADDR_LOOPBACK);
+    return said(AF_INET, &v4);
+  }
+  in6_addr v6 = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    sockaddr_storage mapped{};
+    mapped.ss_family = AF_INET;
+    std::memcpy(&reinterpret_cast<sockaddr_in&>(mapped).sin_addr, &v6.s6_addr[12], sizeof(in_addr));
+    return client_at(mapped);
+  }
+  if (IN6_IS_ADDR_LOOPBACK(&v6)) return said(AF_INET6, &v6);
+  std::memset(&v6.s6_addr[8], 0, 8);
+  return said(AF_INET6, &v6) + "/64";
 }
 
 std::string url_of(const Address& address) {

@@ -2,6 +2,8 @@
 
 // The address that the server listens on.
 
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <string>
 
@@ -20,6 +22,10 @@ struct Address {
 
 /// Returns a listening socket; for port 0, sets the port of `address`. Throws InputError naming the address.
 [[nodiscard]] int listen_at(Address& address);
+
+/// Returns what a client is counted by: its IPv4 address, or the network of 64 bits of its IPv6 address, all
+/// of which one machine may have. All addresses of this machine's loopback are one.
+[[nodiscard]] std::string client_at(const sockaddr_storage& peer);
 
 /// "http://127.0.0.1:8080"
 [[nodiscard]] std::string url_of(const Address& address);

@@ -1,16 +1,12 @@
 #include "apps/server/http/request_head.h"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <charconv>
 
 namespace poet::server {
 namespace {
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -39,8 +35,12 @@ int refused_line(std::string_view line) {
   return version == "HTTP/1.1" || version == "HTTP/1.0" ? 0 : 505;
 }
 
-/// Takes one field into the head.
-void read_field(std::string_view line, RequestHead& head, bool& has_length) {
+/// Fields that decide who asks for what. Of two of them this server might believe one, and a proxy the other.
+constexpr std::array<std::string_view, 7> kOnce = {
+    "Host", "Content-Length", "Content-Type", "Authorization", "Origin", "Referer", "Sec-Fetch-Site"};
+
+/// Takes one field into the head. `seen`: which of kOnce there were.
+void read_field(std::string_view line, RequestHead& head, std::bitset<kOnce.size()>& seen) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
     head.refused = 400;  // also lines that continue the one before
@@ -50,25 +50,38 @@ void read_field(std::string_view line, RequestHead& head, bool& has_length) {
   const std::string_view value = trimmed(line.substr(colon + 1));
   if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' && c != '\t'; }))
     head.refused = 400;
+  for (std::size_t i = 0; i < kOnce.size(); ++i) {
+    if (!same_ignoring_case(name, kOnce[i])) continue;
+    if (seen[i]) head.refused = 400;
+    seen.set(i);
+  }
   if (same_ignoring_case(name, "Transfer-Encoding")) head.refused = 411;
+  // Unpacked by a library whose limits are not this server's: a kilobyte may become a megabyte.
+  if (same_ignoring_case(name, "Content-Encoding") && !same_ignoring_case(value, "identity"))
+    head.refused = 415;
   if (same_ignoring_case(name, "Expect")) head.awaits_continue = true;
   if (same_ignoring_case(name, "Content-Length")) {
     std::size_t length = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
-    if (has_length || error != std::errc() || end != value.data() + value.size()) head.refused = 400;
+    if (error != std::errc() || end != value.data() + value.size()) head.refused = 400;
     head.body = length;
-    has_length = true;
   }
 }
 
 }  // namespace
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
 
 std::optional<RequestHead> request_head(std::string_view arrived) {
   const std::size_t end = arrived.find("\r\n\r\n");
   if (end == std::string_view::npos) return std::nullopt;
   RequestHead head;
   head.size = end + 4;
-  bool has_length = false;
+  std::bitset<kOnce.size()> seen;
   for (std::size_t at = 0; at < end && head.refused == 0;) {
     const std::size_t stop = std::min(arrived.find("\r\n", at), end);
     const std::string_view line = arrived.substr(at, stop - at);
@@ -76,7 +89,7 @@ std::optional<RequestHead> request_head(std::string_view arrived) {
       head.refused = refused_line(line);
       head.is_http_1_0 = line.ends_with("/1.0");
     } else {
-      read_field(line, head, has_length);
+      read_field(line, head, seen);
     }
     at = stop + 2;
   }

@@ -89,8 +89,11 @@ void write_reply(Reply&& reply, httplib::Response& response) {
 
 /// What nobody but the page's own scripts needs.
 void harden(httplib::Response& response) {
-  constexpr std::array<std::pair<const char*, const char*>, 5> kFields = {{
+  constexpr std::array<std::pair<const char*, const char*>, 7> kFields = {{
       {"X-Content-Type-Options", "nosniff"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      // The page obeys its address, which another site that has opened it could change any number of times.
+      {"Cross-Origin-Opener-Policy", "same-origin"},
       {"Referrer-Policy", "no-referrer"},
       {"X-Frame-Options", "DENY"},
       {"Cache-Control", "no-store"},
@@ -203,7 +206,7 @@ Router::Router(const std::vector<Route>& routes, const Gate& gate) : server_(std
                                                            httplib::Response& response) {
       Call call{request, request.remote_addr, {}, {}};
       for (std::size_t i = 1; i < request.matches.size(); ++i) call.path.push_back(request.matches[i]);
-      std::optional<Reply> refusal = gate(call, route.is_public);
+      std::optional<Reply> refusal = gate(call, route);
       write_reply(refusal ? *std::move(refusal) : route.handler(call), response);
       if (request.method == "HEAD") stream_topic.reset();  // its client reads no body
       harden(response);

@@ -61,10 +61,11 @@ struct Route {
   const char* gives = "application/json";
   std::vector<Parameter> queries = {};
   bool is_public = false;  // no token needed: only static content of the program
+  bool acts = false;       // although it is a GET: what may be asked for by a page's image or link
 };
 
 /// Sets Call::client, or returns a refusal.
-using Gate = std::function<std::optional<Reply>(Call& call, bool is_public)>;
+using Gate = std::function<std::optional<Reply>(Call& call, const Route& route)>;
 
 struct Answered {
   RawResponse response;

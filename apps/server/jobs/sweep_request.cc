@@ -17,10 +17,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kUsualSecondsOfPoint = 10;
 
-/// Files of a network are uploads. Profiles are the program's to read, from files in the job's folder.
+/// Files of a network are uploads, and its name is one that is known: nothing else reaches the job. Profiles
+/// are the program's to read, from files in the job's folder.
 void check_files(const JsonField& root, const KnownNames& names) {
   for (const JsonField& network : root.at("networks").items()) {
+    if (network.json().is_string()) (void)network.one_of(names.models);
     if (!network.json().is_object()) continue;
+    if (network.has("name")) (void)network.at("name").one_of(names.models);
     for (const char* file : {"onnx", "instance"})
       if (network.has(file) &&
           (!is_digest(network.at(file).name()) || !names.is_upload(network.at(file).name())))

@@ -170,8 +170,13 @@ void Workers::run(const Job& job, const std::string& owner, const fs::path& fold
         error_json("died", fmt::format("its process was ended by {}; it may have needed more than {} MiB",
                                        to_string(end), settings_.memory_bytes >> 20));
   } else {
-    outcome.error = error_said(end.exit_code == 2 ? "invalid" : "internal",
-                               without_folders(last_words(contents(folder / "messages")), folders));
+    const std::string said = without_folders(last_words(contents(folder / "messages")), folders);
+    if (said == "internal error: out of memory")
+      outcome.error =
+          error_json("died", fmt::format("it needs more memory than the {} MiB that a job may have",
+                                         settings_.memory_bytes >> 20));
+    else
+      outcome.error = error_said(end.exit_code == 2 ? "invalid" : "internal", said);
   }
   (void)store_.finish(job.order.id, owner, outcome);
 }

@@ -73,7 +73,8 @@ Drawings::Drawn Drawings::run(const std::string& plan, std::vector<std::string> 
   try {
     end = run_in(scratch.path(), std::move(arguments));
     if (succeeded(end) && result == "firmware.tar.gz")
-      end = run_in(scratch.path(), {"tar", "--owner=0", "--group=0", "-czf", result, "firmware"});
+      end = run_in(scratch.path(),
+                   {"tar", "--owner=0", "--group=0", "--mode=u=rwX,go=rX", "-czf", result, "firmware"});
   } catch (const InputError&) {
     return {503, "no process can be started for it now; try again in a moment"};
   }

@@ -164,7 +164,8 @@ void add_published_route(std::vector<Route>& routes, const Services& services) {
        .summary =
            "As the published reference's server: least energy of a published instance by the paper's rules",
        .handler = [services](const Call& call) { return solve(services, call); },
-       .queries = {kParameters.begin(), kParameters.end()}});
+       .queries = {kParameters.begin(), kParameters.end()},
+       .acts = true});
 }
 
 }  // namespace poet::server

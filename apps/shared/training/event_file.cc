@@ -69,7 +69,8 @@ std::filesystem::path new_file_in(const std::filesystem::path& folder) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   const std::string name = fmt::format("events.out.tfevents.{:010}.{}.{}", seconds, host(), getpid());
   std::filesystem::path path = folder / name;
-  for (int i = 1; std::filesystem::exists(path); ++i) path = folder / fmt::format("{}.{}", name, i);
+  for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(path)); ++i)
+    path = folder / fmt::format("{}.{}", name, i);
   return path;
 }
 

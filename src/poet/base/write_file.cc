@@ -33,7 +33,9 @@ int write_all(int descriptor, const std::string& bytes, bool to_storage) {
 
 /// Why it could not be written; empty when it was.
 std::string write(const fs::path& file, const std::string& bytes, bool to_storage) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // A name beside the file can be guessed: a link there would have another file overwritten.
+  const int links = to_storage ? O_NOFOLLOW : 0;
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | links, 0666);
   if (descriptor < 0) return std::strerror(errno);
   int error = write_all(descriptor, bytes, to_storage);
   if (::close(descriptor) != 0 && error == 0 && errno != EINTR) error = errno;

@@ -123,15 +123,23 @@ class Inspector : public nlohmann::json_sax<Json> {
 
 #ifdef POET_ZLIB
 
+// A thousand times the file's size is possible. An instance of half a million nodes has less than this.
+constexpr std::size_t kMostUnpacked = std::size_t{256} << 20;
+
 // zlib reads what is not compressed as it is.
 std::string decompressed(const std::filesystem::path& file) {
   const gzFile in = gzopen(file.c_str(), "rb");
   std::string text;
   std::string part(1 << 16, '\0');
   int read = in == nullptr ? -1 : 0;
-  while (in != nullptr && (read = gzread(in, part.data(), static_cast<unsigned>(part.size()))) > 0)
+  while (in != nullptr && text.size() <= kMostUnpacked &&
+         (read = gzread(in, part.data(), static_cast<unsigned>(part.size()))) > 0)
     text.append(part, 0, static_cast<std::size_t>(read));
   const bool complete = in != nullptr && gzclose(in) == Z_OK;
+  if (text.size() > kMostUnpacked)
+    throw InputError(
+        file.string(),
+        fmt::format("unpacks to more than {} MiB, the most that a compressed file may", kMostUnpacked >> 20));
   if (read < 0 || !complete) throw InputError(file.string(), "cannot be decompressed");
   return text;
 }

@@ -1,6 +1,8 @@
 #include "poet/firmware/draft.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +16,7 @@
 
 #include "poet/base/error.h"
 #include "poet/base/folder.h"
+#include "poet/base/open_beneath.h"
 
 namespace poet::firmware {
 namespace {
@@ -41,8 +44,9 @@ bool read_list(const fs::path& folder, Names& names) {
   return true;
 }
 
-void write_list(const fs::path& folder, const Names& names) {
-  const fs::path next = folder / fmt::format("{}.new", kList);
+/// Written in `draft` first, which is nobody else's: a name that is known beforehand may be a link.
+void write_list(const fs::path& folder, const Names& names, const fs::path& draft) {
+  const fs::path next = draft / fmt::format("{}.new", kList);
   std::ofstream out(next, std::ios::trunc);
   out << kHeading << '\n';
   for (const std::string& name : names) out << name << '\n';
@@ -58,12 +62,37 @@ Names files_in(const fs::path& folder) {
   return names;
 }
 
-/// Removes a file, and the folders that are empty then.
+/// "" is the folder itself.
+Descriptor folder_in(const fs::path& folder, const fs::path& name) {
+  return open_beneath(folder, name.empty() ? "." : name, O_PATH | O_DIRECTORY);
+}
+
+/// Removes a file, and the folders that are empty then. What lies behind a link is not ours.
 void remove_from(const fs::path& folder, const fs::path& name) {
-  std::error_code ignored;
-  fs::remove(folder / name, ignored);
-  for (fs::path parent = name.parent_path(); !parent.empty(); parent = parent.parent_path())
-    if (!fs::remove(folder / parent, ignored)) break;
+  const Descriptor around = folder_in(folder, name.parent_path());
+  if (!around.valid()) return;
+  (void)::unlinkat(around.get(), name.filename().c_str(), 0);
+  for (fs::path parent = name.parent_path(); !parent.empty(); parent = parent.parent_path()) {
+    const Descriptor above = folder_in(folder, parent.parent_path());
+    if (!above.valid() || ::unlinkat(above.get(), parent.filename().c_str(), AT_REMOVEDIR) != 0) break;
+  }
+}
+
+/// Moves a file to where it belongs. A folder on its way that is a link would have it written elsewhere.
+void move_into(const fs::path& draft, const fs::path& folder, const fs::path& name) {
+  const auto must = [&](bool well, const fs::path& what) {
+    if (!well) throw InputError((folder / what).string(), "cannot be written: " + rule_beneath(errno));
+  };
+  fs::path made;
+  Descriptor around = folder_in(folder, made);
+  must(around.valid(), made);
+  for (const fs::path& part : name.parent_path()) {
+    made /= part;
+    must(::mkdirat(around.get(), part.c_str(), 0777) == 0 || errno == EEXIST, made);
+    around = folder_in(folder, made);
+    must(around.valid(), made);
+  }
+  must(::renameat(AT_FDCWD, (draft / name).c_str(), around.get(), name.filename().c_str()) == 0, name);
 }
 
 constexpr const char* kHidden = ".poet-codegen-";  // and the process
@@ -100,7 +129,9 @@ Draft::Draft(const fs::path& folder) {
     draft_ = folder_ / hidden;
   }
   if (!error) remove_abandoned(draft_.parent_path());
-  if (!error) fs::create_directory(draft_, error);
+  if (!error) remove_folder(draft_);  // of an earlier process of this number
+  if (!error && !fs::create_directory(draft_, error) && !error)
+    error = std::make_error_code(std::errc::file_exists);
   if (error) throw InputError(folder.string(), "cannot be written: " + error.message());
 }
 
@@ -110,7 +141,7 @@ void Draft::commit() {
   try {
     const Names written = files_in(draft_);
     if (is_new_) {
-      write_list(draft_, written);
+      write_list(draft_, written, draft_);
       return fs::rename(draft_, folder_);
     }
     Names earlier;
@@ -118,17 +149,14 @@ void Draft::commit() {
       throw InputError((folder_ / kList).string(), "cannot be read");
     Names both = earlier;  // whatever happens in between, what we have written is on the list
     both.insert(written.begin(), written.end());
-    write_list(folder_, both);
+    write_list(folder_, both, draft_);
     const fs::path build = folder_ / "build";
     remove_folder(build);  // of another plan, perhaps of another board
     if (fs::exists(build)) throw InputError(build.string(), "cannot be removed");
-    for (const std::string& name : written) {
-      fs::create_directories((folder_ / name).parent_path());
-      fs::rename(draft_ / name, folder_ / name);
-    }
+    for (const std::string& name : written) move_into(draft_, folder_, name);
     for (const std::string& name : earlier)
       if (!written.contains(name)) remove_from(folder_, name);
-    write_list(folder_, written);
+    write_list(folder_, written, draft_);
   } catch (const fs::filesystem_error& e) {
     throw InputError(folder_.string(), std::string("cannot be written: ") + e.code().message());
   }

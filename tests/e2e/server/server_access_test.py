@@ -9,15 +9,14 @@ import subprocess
 import sys
 import tempfile
 
-from server_support import QUICK, events, everything_said, serving
+from server_support import LONG, QUICK, events, everything_said, serving, until, write_tokens
 
 poet, = sys.argv[1:]
 
 
 def tokens():
     with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/tokens", "w") as file:
-            file.write("# who\nann 0123456789abcdef\nbob fedcba9876543210\n")
+        write_tokens(f"{folder}/tokens", "# who\nann 0123456789abcdef\nbob fedcba9876543210\n")
         with serving(poet, "--token-file", f"{folder}/tokens", listen="0.0.0.0:0") as server:
             for path in ("/api/v1/jobs", "/api/v1/status", "/api/v1/models", "/solve", "/api/v1/jobs/x/plan"):
                 answer = server.get(path)
@@ -41,7 +40,7 @@ def other_sites():
     with serving(poet) as server:
         for host in ("evil.example", f"evil.example:{server.port}", "127.evil.example", "localhost.evil.example"):
             assert server.get("/api/v1/status", Host=host).status == 403, host
-        for host in ("localhost", f"127.0.0.1:{server.port}"):
+        for host in ("localhost", "LOCALHOST", f"127.0.0.1:{server.port}"):
             assert server.get("/api/v1/status", Host=host).status == 200, host
         for origin in ("http://evil.example", "null", f"http://localhost:{server.port + 1}"):
             assert server.post(QUICK, Origin=origin).status == 403, origin
@@ -49,8 +48,70 @@ def other_sites():
         preflight = server.request("OPTIONS", "/api/v1/jobs", Origin="http://evil.example",
                                    Access_Control_Request_Method="POST")
         assert "Access-Control-Allow-Origin" not in preflight.fields, preflight.fields
-        assert server.get("/api/v1/status").json()["queued"] == 0
+        # What a page can do without asking for leave: load images, follow links, send forms.
+        solve = "/solve?model=linear&platform=m0&ram_budget=9000&runtime_budget=1.3&time_limit_s=1"
+        browser = {"User_Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+        image = {**browser, "Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors", "Sec_Fetch_Dest": "image"}
+        link = {**browser, "Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+        for fields in (image, link, {**image, "Sec_Fetch_Site": "same-site"}, {**link, "Sec_Fetch_Site": "none"}, browser,
+                       {**browser, "Referer": "http://evil.example/"}, {"Referer": f"http://localhost:{server.port}/"}):
+            for method in ("GET", "HEAD"):
+                assert server.request(method, solve, **fields).status == 403, (method, fields)
+        for path in ("/api/v1/jobs", "/api/v1/jobs/x/firmware.tar.gz", "/api/v1/jobs/x/events"):
+            assert server.get(path, **image).status == 403, path
+        form = {**link, "Content_Type": "text/plain"}
+        assert server.request("POST", "/api/v1/jobs", json.dumps(QUICK), **form).status == 403
+        with server.connect() as connection:  # refused before it is sent
+            connection.sendall(b"POST /api/v1/uploads HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\nContent-Length: 60000000\r\n\r\n")
+            assert everything_said(connection).startswith(b"HTTP/1.1 403 ")
+        assert server.get("/", **link).status == 200, "a link to the page"
+        for policy in ("Cross-Origin-Resource-Policy", "Cross-Origin-Opener-Policy"):
+            assert server.get("/").fields[policy] == "same-origin", policy
+        assert server.get("/api/v1/jobs").json() == {"jobs": [], "queued": 0, "running": 0}
+        own = {**browser, "Sec_Fetch_Site": "same-origin"}
+        for fields in ({}, own):
+            assert server.get(solve, **fields).status == 200, fields
     print("pages of other sites: refused")
+
+
+def modes(folder):
+    """What there is in it, with its permissions."""
+    found = {folder: os.stat(folder).st_mode & 0o777}
+    for path, folders, files in os.walk(folder):
+        found.update({f"{path}/{name}": os.stat(f"{path}/{name}").st_mode & 0o777 for name in folders + files})
+    return found
+
+
+def files_of_its_own():
+    """Of the server and of its jobs, in a folder that was open to all."""
+    umask = os.umask(0o022)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            with serving(poet, data=f"{folder}/data") as server:
+                server.upload(b"a network")
+                server.wait(server.submit(QUICK))
+                name = server.submit(LONG)
+                server.wait(name, ("running",))
+                # Its files come and go meanwhile.
+                found = until(lambda: (lambda seen: seen if any("/progress" in file for file in seen) else None)(
+                    modes_if_there(f"{folder}/data")))
+                server.request("DELETE", f"/api/v1/jobs/{name}")
+            assert any(file.endswith("/jobs.sqlite") for file in found) and any("/uploads/" in file for file in found), found
+            assert not [file for file, mode in found.items() if mode & 0o077], found
+            os.chmod(f"{folder}/data/jobs.sqlite", 0o644)
+            os.chmod(f"{folder}/data/uploads", 0o755)
+            with serving(poet, data=f"{folder}/data"):
+                assert not [file for file, mode in modes(f"{folder}/data").items() if mode & 0o077]
+    finally:
+        os.umask(umask)
+    print("files: its user's alone")
+
+
+def modes_if_there(folder):
+    try:
+        return modes(folder)
+    except FileNotFoundError:
+        return {}
 
 
 def uploads():
@@ -97,6 +158,8 @@ def wrong_requests():
         for said, status in ((b"GET /" + head + b"Transfer-Encoding: chunked\r\n\r\n", 411), (b"GET / HTTP/3.0\r\n\r\n", 505),
                              (b"rubbish\r\n\r\n", 400), (b"GET /" + head + b"A: b\r\n c\r\n\r\n", 400), (b"\x16\x03\x01" * 20 + b"\r\n\r\n", 400),
                              (b"GET /" + head + b"X: " + b"y" * 20_000 + b"\r\n\r\n", 431), (b"G" * 20_000, 431),
+                             (b"GET /" + head + b"Host: evil.example\r\n\r\n", 400), (b"GET /" + head + b"Host: localhost\r\n\r\n", 400),
+                             (b"POST /api/v1/uploads" + head + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 415),
                              (b"POST /" + head + b"Content-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400)):
             with server.connect() as connection:
                 connection.sendall(said)
@@ -114,7 +177,10 @@ def wrong_requests():
 
 def refused_to_start():
     with tempfile.TemporaryDirectory() as folder:
-        for options, word in ((["--listen", "0.0.0.0:0"], "--token-file"), (["--listen", "nowhere"], "--listen"),
+        write_tokens(f"{folder}/open", "ann 0123456789abcdef\n")
+        os.chmod(f"{folder}/open", 0o644)
+        for options, word in ((["--token-file", f"{folder}/open"], "open: must not be readable or writable by others"),
+                              (["--listen", "0.0.0.0:0"], "--token-file"), (["--listen", "nowhere"], "--listen"),
                               (["--token-file", f"{folder}/none"], "cannot be read"), (["--workers", "0"], "--workers")):
             done = subprocess.run([poet, "serve", "--data", f"{folder}/data", *options], capture_output=True, text=True)
             assert done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, done
@@ -126,6 +192,7 @@ def refused_to_start():
 
 tokens()
 other_sites()
+files_of_its_own()
 uploads()
 wrong_requests()
 refused_to_start()

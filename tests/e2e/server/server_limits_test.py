@@ -4,6 +4,7 @@
 usage: server_limits_test.py POET
 """
 import contextlib
+import gzip
 import json
 import os
 import resource
@@ -158,6 +159,18 @@ def many_ops(server):
     print("too many ops: told at once")
 
 
+def bombs(server):
+    """A small file that unpacks to much, and an answer that takes more memory than there may be, are named as what they are."""
+    packed = gzip.compress(b" " * 2**20) * 257
+    assert len(packed) < 2**20
+    job = server.wait(server.submit({"instance": server.upload(packed).json()["id"], "ram_budget": 100}))
+    assert job["error"]["error"] == "invalid" and "unpacks to more than 256 MiB" in job["error"]["message"], job
+    with serving(poet, "--memory-limit", "256MiB") as small:
+        job = small.wait(small.submit({"instance": small.upload(gzip.compress(b" " * 2**20) * 200).json()["id"], "ram_budget": 100}))
+        assert job["error"] == {"error": "died", "message": "it needs more memory than the 256 MiB that a job may have"}, job
+    print("what unpacks to too much: named")
+
+
 def commands_with_a_limit():
     """What the jobs' processes are told, of kinds whose networks may be anything."""
     with tempfile.TemporaryDirectory() as folder:
@@ -217,6 +230,7 @@ with serving(poet) as server:
         many_idle(server)
         silent_streams(server)
         many_ops(server)
+        bombs(server)
         few_descriptors()
         commands_with_a_limit()
 

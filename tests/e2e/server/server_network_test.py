@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from server_support import PATIENCE, QUICK, events, everything_said, serving, until
+from server_support import PATIENCE, QUICK, events, everything_said, serving, until, write_tokens
 
 poet = sys.argv[1]
 connections = int(sys.argv[2]) if len(sys.argv) > 2 else 3000 if "POET_TEST_ALL" in os.environ else 1000
@@ -44,8 +44,7 @@ def ipv6():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([poet, "serve", "--data", folder, "--listen", "[::]:0"], capture_output=True, text=True)
         assert done.returncode == 2 and "--token-file" in done.stderr, done
-        with open(f"{folder}/tokens", "w") as file:
-            file.write("ann 0123456789abcdef\n")
+        write_tokens(f"{folder}/tokens", "ann 0123456789abcdef\n")
         # All addresses, those of IPv4 among them.
         with serving(poet, "--token-file", f"{folder}/tokens", listen="[::]:0") as server:
             server.fields["Authorization"] = "Bearer 0123456789abcdef"

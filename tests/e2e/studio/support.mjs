@@ -26,7 +26,7 @@ class Folder {
   }
 
   write(name, text) {
-    fs.writeFileSync(this.path(name), text);
+    fs.writeFileSync(this.path(name), text, { mode: 0o600 });  // as files of tokens must be
     return this.path(name);
   }
 

@@ -152,6 +152,19 @@ TEST_F(OnnxControl, DefaultsOfAFunctionsAttributesHold) {
   EXPECT_EQ(std::get<double>(test::op_of_kind(imported.forward, "leaky_relu").attributes.at("alpha")), 0.75);
 }
 
+/// A node that calls the last of so many functions, each of which calls the one before it so many times.
+void add_chain(ProtoModel& model, int functions, int times) {
+  add(*add_function(model, "f0", {"v"}, {"r"}).mutable_node(), "Relu", {"v"}, {"r"});
+  for (int i = 1; i < functions; ++i) {
+    ::onnx::FunctionProto& function = add_function(model, "f" + std::to_string(i), {"v"}, {"r"});
+    for (int k = 0; k < times; ++k)
+      add(*function.mutable_node(), "f" + std::to_string(i - 1), {k == 0 ? "v" : "m" + std::to_string(k)},
+          {k + 1 == times ? "r" : "m" + std::to_string(k + 1)})
+          .set_domain("own");
+  }
+  model.node("f" + std::to_string(functions - 1), {"x"}, {"y"}).set_domain("own");
+}
+
 TEST_F(OnnxControl, FunctionsThatCannotBeInlined) {
   ProtoModel itself({2, 3});
   add(*add_function(itself, "f", {"v"}, {"r"}).mutable_node(), "f", {"v"}, {"r"}).set_domain("own");
@@ -168,18 +181,26 @@ TEST_F(OnnxControl, FunctionsThatCannotBeInlined) {
   more.node("f", {"x", "x"}, {"y"}).set_domain("own");
   EXPECT_THAT(error(more), HasSubstr("has 1 inputs and 1 outputs, but a node gives it 2 and takes 1"));
 
-  // Each calls the one before it twice.
+  ProtoModel deep({2, 3});
+  add_chain(deep, 101, 1);
+  EXPECT_THAT(error(deep), HasSubstr("is called by functions that are nested deeper than 100"));
+  ProtoModel deepest({2, 3});
+  add_chain(deepest, 100, 1);
+  EXPECT_EQ(import(deepest).nodes.all, 1);
+}
+
+// A few kilobytes may stand for more nodes than there is time for: that is known before the first one is
+// copied.
+TEST_F(OnnxControl, FunctionsThatComeToTooMuchAreRefusedBeforeTheyAreInlined) {
   ProtoModel many({2, 3});
-  add(*add_function(many, "f0", {"v"}, {"r"}).mutable_node(), "Relu", {"v"}, {"r"});
-  for (int i = 1; i <= 24; ++i) {
-    const std::string name = "f" + std::to_string(i);
-    const std::string before = "f" + std::to_string(i - 1);
-    ::onnx::FunctionProto& function = add_function(many, name, {"v"}, {"r"});
-    add(*function.mutable_node(), before, {"v"}, {"m"}).set_domain("own");
-    add(*function.mutable_node(), before, {"m"}, {"r"}).set_domain("own");
-  }
-  many.node("f24", {"x"}, {"y"}).set_domain("own");
+  add_chain(many, 24, 2);
   EXPECT_THAT(error(many), HasSubstr("its functions come to more than 1048576 nodes"));
+
+  ProtoModel wrong_call({2, 3});
+  wrong_call.node("f0", {"x", "x"}, {"z"}).set_domain("own");
+  add_chain(wrong_call, 90, 2);
+  EXPECT_THAT(error(wrong_call), HasSubstr("its functions come to more than 1048576 nodes"))
+      << "the first node's fault would be found by inlining it";
 }
 
 void set_graph(NodeProto& node, const char* name, const ::onnx::GraphProto& graph) {
@@ -241,6 +262,18 @@ TEST_F(OnnxControl, AKnownConditionTakesItsBranch) {
                 ElementsAre("input", "tanh", "linear", "input", "softmax_cross_entropy"));
     EXPECT_THAT(weight(layer, "the_y/w"), ElementsAre(1, 3, 5, 2, 4, 6));
   }
+}
+
+// Nothing is looked for elsewhere until it is trained, so that a file does not find out which files there
+// are.
+TEST_F(OnnxControl, WeightsOfABranchMayBeInFilesThatAreNotThere) {
+  ProtoModel model = choosing("condition");
+  boolean(model, "condition", false);
+  for (::onnx::AttributeProto& branch : *model.graph().mutable_node(1)->mutable_attribute())
+    for (TensorProto& tensor : *branch.mutable_g()->mutable_initializer())
+      ProtoModel::keep_elsewhere(tensor, "/nowhere/at/all", "", "");
+  EXPECT_THAT(kinds(import(model).forward),
+              ElementsAre("input", "tanh", "linear", "input", "softmax_cross_entropy"));
 }
 
 // Weights of a branch go back into the file as the model's own.

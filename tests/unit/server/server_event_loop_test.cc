@@ -22,9 +22,14 @@
 #include "apps/server/http/event_loop.h"
 #include "apps/server/http/listen.h"
 #include "tests/support/background.h"
+#include "tests/support/server_sockets.h"
 
 namespace poet::server {
 namespace {
+
+using test::Keeper;
+using test::kOk;
+using test::Sender;
 
 constexpr std::size_t kMuch = std::size_t{16} << 20;  // far more than the system keeps for a client
 
@@ -113,91 +118,6 @@ TEST(ServerEventLoop, WhereMemoryRunsOutItClosesThatConnectionAndGoesOn) {
   EXPECT_EQ(second.taken(), kMuch);
 }
 
-/// A loop on a port of its own that gives its requests to the test.
-struct Keeper {
-  explicit Keeper(const LoopLimits& limits) {
-    loop = std::make_unique<EventLoop>(listen_at(address), limits, [this](RawRequest&& request) {
-      const std::scoped_lock lock(mutex);
-      kept.push_back(std::move(request));
-      return true;
-    });
-    thread = std::thread([this] { loop->run(); });
-  }
-  ~Keeper() {
-    loop->stop();
-    thread.join();
-  }
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
-  Keeper(Keeper&&) = delete;
-  Keeper& operator=(Keeper&&) = delete;
-
-  [[nodiscard]] std::size_t count() {
-    const std::scoped_lock lock(mutex);
-    return kept.size();
-  }
-  /// The next request, once it has arrived.
-  RawRequest next() {
-    EXPECT_TRUE(test::wait_until([&] { return count() == 1; }));
-    const std::scoped_lock lock(mutex);
-    if (kept.empty()) return {};
-    RawRequest first = std::move(kept.front());
-    kept.clear();
-    return first;
-  }
-
-  Address address{"127.0.0.1", 0};
-  std::mutex mutex;
-  std::vector<RawRequest> kept;
-  std::unique_ptr<EventLoop> loop;
-  std::thread thread;
-};
-
-/// A connection that sends what it is told.
-struct Sender {
-  explicit Sender(const Address& address) : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(address.port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{120, 0};
-    (void)setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
-  }
-  ~Sender() { close(); }
-  Sender(const Sender&) = delete;
-  Sender& operator=(const Sender&) = delete;
-  Sender(Sender&&) = delete;
-  Sender& operator=(Sender&&) = delete;
-
-  /// False: the connection is closed.
-  bool send(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-  /// The first line of the response; empty: the connection was closed without one.
-  [[nodiscard]] std::string status() const {
-    std::string line;
-    for (char c = 0; recv(socket, &c, 1, 0) == 1 && c != '\r';) line += c;
-    return line;
-  }
-  void reset() {
-    const linger now{1, 0};
-    (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    close();
-  }
-  void close_sending_side() const { EXPECT_EQ(shutdown(socket, SHUT_WR), 0); }
-  void close() {
-    if (socket >= 0) ::close(std::exchange(socket, -1));
-  }
-
-  int socket;
-};
-
 constexpr std::size_t kBody = std::size_t{1} << 20;
 
 std::string request_with_body() {
@@ -211,8 +131,6 @@ LoopLimits room_for_one_body() {
   limits.all_bytes = kBody + kBody / 2;
   return limits;
 }
-
-constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 TEST(ServerEventLoop, CountsARequestThatIsWorkedOnAfterItsConnectionWasReset) {
   Keeper server(room_for_one_body());

@@ -219,7 +219,7 @@ TEST(ServerRoutes, TellNothingOfTheServersOwnFiles) {
     throw InputError((folder.path() / "private").string(), "cannot be read");
   };
   Router router({{.method = "GET", .pattern = "/file", .summary = "", .handler = fails}},
-                [](Call&, bool) { return std::nullopt; });
+                [](Call&, const Route&) { return std::nullopt; });
   const auto response =
       test::http_response(router.answer({1, test::http_request("GET /file"), "127.0.0.1"}).response.bytes);
   EXPECT_EQ(response->status, 500);

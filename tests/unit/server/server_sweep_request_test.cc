@@ -26,6 +26,9 @@ TEST(ServerSweepRequest, CountsItsPoints) {
   EXPECT_EQ(SweepJson::parse(read_order(sweep_with("", nullptr)).request)["points"], 8);
   EXPECT_EQ(read_order(sweep_with("time_limit", 10.0)).id, read_order(sweep_with("", nullptr)).id);
   EXPECT_EQ(read_order(sweep_with("format", 1)).id, read_order(sweep_with("", nullptr)).id);
+  EXPECT_EQ(SweepJson::parse(
+                read_order(sweep_with("networks", {"Linear", {{"name", "linear"}}})).request)["points"],
+            16);
   EXPECT_THAT(refusal_of(sweep_with("batch_sizes", {1, 2, 3})),
               HasSubstr("has 24 points; this server accepts 20"));
 }
@@ -50,6 +53,10 @@ TEST(ServerSweepRequest, ThatIsWrongNamesTheField) {
   EXPECT_THAT(refusal_of(sweep_with("networks", {{{"onnx", 5}}})), HasSubstr("/networks/0/onnx: "));
   EXPECT_THAT(refusal_of(sweep_with("networks", {"linear", {{"instance", "/etc/passwd"}}})),
               HasSubstr("/networks/1/instance: "));
+  EXPECT_THAT(refusal_of(sweep_with("networks", {"linear", "/etc/passwd"})), HasSubstr("/networks/1: "));
+  EXPECT_THAT(refusal_of(sweep_with("networks", {"../linear"})), HasSubstr("/networks/0: "));
+  EXPECT_THAT(refusal_of(sweep_with("networks", {{{"name", "../../net.onnx"}}})),
+              HasSubstr("/networks/0/name: "));
   EXPECT_THAT(refusal_of(sweep_with("platforms", {"m0", "/etc/passwd"})), HasSubstr("/platforms/1: "));
   EXPECT_THAT(refusal_of(sweep_with("platforms", {"m0", "m0.json"})), HasSubstr("/platforms/1: "));
   EXPECT_THAT(refusal_of(sweep_with("platforms", {{{"name", 5}}})), HasSubstr("/platforms/0"));

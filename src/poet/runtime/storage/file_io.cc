@@ -32,24 +32,6 @@ IoOutcome repeat(std::size_t size, const Step& step) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = other.release();
-  }
-  return *this;
-}
-
-int Descriptor::release() {
-  const int number = number_;
-  number_ = -1;
-  return number;
-}
-
-void Descriptor::close() {
-  if (valid()) ::close(release());
-}
-
 IoOutcome read_at(int descriptor, std::int64_t offset, std::span<std::byte> to) {
   return repeat(to.size(), [&](std::size_t done) {
     return ::pread(descriptor, to.data() + done, to.size() - done, offset + static_cast<off_t>(done));

@@ -9,26 +9,9 @@
 #include <span>
 #include <string>
 
+#include "poet/base/descriptor.h"
+
 namespace poet::runtime {
-
-/// Owns an open file.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-
-  [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool valid() const { return number_ >= 0; }
-  int release();
-  void close();
-
- private:
-  int number_;
-};
 
 /// The result of a transfer: complete if `done` is the requested size; otherwise `error` is the errno, or 0
 /// if a read reached the end of the file.

@@ -99,6 +99,27 @@ bool has_data(const Proto& tensor) {
          tensor.string_data_size() > 0;
 }
 
+/// Returns whether a graph, and those in it, have all their contents themselves. libonnx looks for the rest
+/// in the file system, from any path, and tells which files there are.
+bool has_all_data(const ::onnx::GraphProto& graph) {
+  const auto all = [](const auto& list, const auto& test) {
+    return std::all_of(list.begin(), list.end(), test);
+  };
+  const auto sparse_has_data = [](const ::onnx::SparseTensorProto& tensor) {
+    return has_data(tensor.values()) && has_data(tensor.indices());
+  };
+  return all(graph.initializer(), has_data) && all(graph.sparse_initializer(), sparse_has_data) &&
+         all(graph.node(), [&](const ::onnx::NodeProto& node) {
+           return all(node.attribute(), [&](const ::onnx::AttributeProto& attribute) {
+             return (!attribute.has_t() || has_data(attribute.t())) && all(attribute.tensors(), has_data) &&
+                    (!attribute.has_sparse_tensor() || sparse_has_data(attribute.sparse_tensor())) &&
+                    all(attribute.sparse_tensors(), sparse_has_data) &&
+                    (!attribute.has_g() || has_all_data(attribute.g())) &&
+                    all(attribute.graphs(), has_all_data);
+           });
+         });
+}
+
 /// Returns whether libonnx can check the model. It rejects models without weights and models newer than
 /// itself, for which the walk over the nodes checks what the importer needs.
 bool can_be_checked(const ::onnx::ModelProto& model) {
@@ -106,9 +127,6 @@ bool can_be_checked(const ::onnx::ModelProto& model) {
   for (const ::onnx::OperatorSetIdProto& opset : model.opset_import()) {
     if (!opset.domain().empty() && opset.domain() != "ai.onnx") return false;
     if (opset.version() > kNewestOpset) return false;
-  }
-  for (const Proto& tensor : model.graph().initializer()) {
-    if (!has_data(tensor)) return false;
   }
   // Operators of before ONNX 1.5, of which libonnx knows nothing but to write a warning to stderr.
   static const std::set<std::string> experimental = {"ATen",
@@ -122,13 +140,9 @@ bool can_be_checked(const ::onnx::ModelProto& model) {
                                                      "ParametricSoftplus",
                                                      "Scale",
                                                      "ScaledTanh"};
-  for (const ::onnx::NodeProto& node : model.graph().node()) {
+  for (const ::onnx::NodeProto& node : model.graph().node())
     if (experimental.contains(node.op_type())) return false;
-    for (const ::onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_t() && !has_data(attribute.t())) return false;
-    }
-  }
-  return true;
+  return has_all_data(model.graph());
 }
 
 /// Checks that every input is defined before it is read and every output is new, which also excludes cycles.

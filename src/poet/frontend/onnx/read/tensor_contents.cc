@@ -1,14 +1,18 @@
 #include "poet/frontend/onnx/read/tensor_contents.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 #include "poet/base/error.h"
+#include "poet/base/open_beneath.h"
 #include "poet/frontend/onnx/lower/numbers.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 
@@ -69,14 +73,20 @@ std::int64_t external_number(const std::string& text, const char* what, std::int
   return number;
 }
 
-/// Returns the path of external data; rejects locations outside of the model's folder.
-fs::path external_file(const std::string& location, const fs::path& folder) {
-  const fs::path relative(location);
-  bool leaves = relative.empty() || relative.is_absolute();
-  for (const fs::path& part : relative) leaves = leaves || part == "..";
-  if (leaves)
+/// Opens a file of external data. Locations outside of the model's folder are refused, and links, which may
+/// lead there: with the model comes whatever else is in its archive.
+Descriptor open_external(const std::string& location, const fs::path& folder) {
+  // A pipe would be waited for.
+  Descriptor file = open_beneath(folder, location, O_RDONLY | O_NONBLOCK);
+  if (file.valid()) return file;
+  const int error = errno;
+  if (error == EXDEV)
     throw InputError(fmt::format("external data: '{}' is not in the model's folder", clean(location)));
-  return folder / relative;
+  if (error == ELOOP)
+    throw InputError(fmt::format("external data: '{}' {}, which is not followed; put the file itself there",
+                                 clean(location), rule_beneath(error)));
+  throw InputError(
+      fmt::format("external data: {}: {}", clean((folder / location).string()), rule_beneath(error)));
 }
 
 std::string external_elements(const Proto& tensor, const fs::path& folder) {
@@ -88,25 +98,31 @@ std::string external_elements(const Proto& tensor, const fs::path& folder) {
     if (entry.key() == "offset") offset = entry.value();
     if (entry.key() == "length") length = entry.value();
   }
-  const fs::path file = external_file(location, folder);
+  const Descriptor file = open_external(location, folder);
+  const std::string name = clean((folder / location).string());
   const std::int64_t size = byte_size(tensor);
   const std::int64_t begin = external_number(offset, "offset", 0);
   if (external_number(length, "length", size) != size) {
-    throw InputError(fmt::format("external data: has {} bytes, but its elements are {}", length, size));
+    throw InputError(
+        fmt::format("external data: has {} bytes, but its elements are {}", clean(length), size));
   }
+  struct stat there {};
+  if (::fstat(file.get(), &there) != 0 || !S_ISREG(there.st_mode))
+    throw InputError(fmt::format("external data: {} is no regular file", name));
   // Checked before memory of that size is allocated.
-  std::error_code error;
-  const auto present = static_cast<std::int64_t>(fs::file_size(file, error));
-  if (error) throw InputError(fmt::format("external data: {}: {}", file.string(), error.message()));
+  const auto present = static_cast<std::int64_t>(there.st_size);
   if (begin > present || size > present - begin) {
-    throw InputError(fmt::format("external data: {} has {} bytes, but the elements are {} from {} on",
-                                 file.string(), present, size, begin));
+    throw InputError(fmt::format("external data: {} has {} bytes, but the elements are {} from {} on", name,
+                                 present, size, begin));
   }
-  std::ifstream stream(file, std::ios::binary);
   std::string bytes(static_cast<std::size_t>(size), '\0');
-  stream.seekg(begin);
-  if (!stream.read(bytes.data(), size))
-    throw InputError(fmt::format("external data: {} cannot be read", file.string()));
+  for (std::int64_t done = 0; done < size;) {
+    const ssize_t count = ::pread(file.get(), bytes.data() + done, static_cast<std::size_t>(size - done),
+                                  static_cast<off_t>(begin + done));
+    if (count == 0 || (count < 0 && errno != EINTR))
+      throw InputError(fmt::format("external data: {} cannot be read", name));
+    if (count > 0) done += count;
+  }
   return bytes;
 }
 

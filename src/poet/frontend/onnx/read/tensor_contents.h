@@ -17,8 +17,9 @@
 namespace poet::onnx {
 
 /// The bytes of all elements, little-endian, wherever the tensor keeps them: in one of its fields, or in
-/// another file, which lies in `folder` or below. Nothing when they are absent. Throws InputError when they
-/// are not as many as the shape has, when the other file cannot be read, or when it would lie outside.
+/// another file, which lies in `folder` or below, behind no symbolic link. Nothing when they are absent.
+/// Throws InputError when they are not as many as the shape has, when the other file cannot be read, or when
+/// it would lie outside.
 [[nodiscard]] std::optional<std::string> raw_elements(const ::onnx::TensorProto& tensor,
                                                       const std::filesystem::path& folder);
 
