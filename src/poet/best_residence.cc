@@ -160,6 +160,7 @@ class BestResidence {
     const Stop quickly = stop_.at_most(seconds_for_reason(request_.options));
     const std::optional<Bytes> enough =
         reasons ? quick_least_ram(all_paged_, request_.limits, floor, quickly) : std::nullopt;
+    timed_out_ = timed_out_ || (reasons && quickly.expired());
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
     result.paged = with_rows(fits_storage ? all_ : PagedSet());
