@@ -81,7 +81,8 @@ class Compare final : public Command {
     parser_.footer(
         "Every plan is replayed by the verifier under the same rules. Methods that take no budget or no "
         "deadline\nare judged by what their plans need.\nExample:\n  poet compare --model resnet14_cifar "
-        "--batch-size 8 --platform a72 --ram-budget 6MB -o methods.html\n\nExit code: 0 a method's plan meets the limits, "
+        "--batch-size 8 --platform a72 --ram-budget 6MB -o methods.html\n\nExit code: 0 a method's plan "
+        "meets the limits, "
         "1 none does, 2 bad input, 3 internal error.");
   }
 

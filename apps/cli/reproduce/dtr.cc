@@ -6,7 +6,7 @@
 
 namespace poet::cli {
 Section dtr_comparison(const std::vector<Study>& studies, Budgets budgets) {
-  constexpr double kPaper = 0.35;
+  constexpr double kMoreEnergy = 0.35;
   Section section;
   section.title = "DTR on ResNet-18";
   section.text =
@@ -28,7 +28,7 @@ Section dtr_comparison(const std::vector<Study>& studies, Budgets budgets) {
     claim.trials.push_back({where,
                             fmt::format("h_DTR {}; h_DTR-eq {}; h_local {}", describe(above("dtr")),
                                         describe(above("dtr-eq")), describe(above("dtr-local"))),
-                            finding_of_up_to(kPaper, above("dtr"), budgets)});
+                            finding_of_up_to(kMoreEnergy, above("dtr"), budgets)});
   }
   section.claims.push_back(std::move(claim));
   return section;

@@ -43,7 +43,7 @@ Ablation compared(const std::vector<SweepResult>& results, const std::string& me
   return ablation;
 }
 
-constexpr double kPaper = 0.40;
+constexpr double kLessEnergy = 0.40;
 
 /// "Up to 40% less energy" than either alone: of all that the step takes. In part where it is of what
 /// schedules differ in, or where an ablation is below POET somewhere.
@@ -56,9 +56,9 @@ Finding finding_of_figure4(const std::vector<Ablation>& ablations, Budgets budge
     if (ablation.saved_overhead.count > 0) saved_overhead.add(ablation.saved_overhead.most);
     above += ablation.above;
   }
-  const Finding finding = finding_of_up_to(kPaper, saved, budgets);
+  const Finding finding = finding_of_up_to(kLessEnergy, saved, budgets);
   if (finding == Finding::holds && above > 0) return Finding::partly;
-  const bool of_overhead = saved_overhead.count > 0 && saved_overhead.most >= kPaper;
+  const bool of_overhead = saved_overhead.count > 0 && saved_overhead.most >= kLessEnergy;
   return finding == Finding::fails && of_overhead ? Finding::partly : finding;
 }
 

@@ -108,8 +108,9 @@ NamedTable absolute(const std::vector<SweepResult>& results, const std::vector<S
       std::find_if(results.begin(), results.end(), [](const SweepResult& r) { return holds(r); });
   if (first == results.end()) return table;
   row("here, everything kept", *first->baseline_seconds, *first->keep_all_peak_ram_bytes);
-  for (const auto& [method, title, list] : {std::tuple{"pofo", "here, POFO", &results},
-                                            std::tuple{"poet", "here, POET in the time of a plan of POFO", &in_time}}) {
+  for (const auto& [method, title, list] :
+       {std::tuple{"pofo", "here, POFO", &results},
+        std::tuple{"poet", "here, POET in the time of a plan of POFO", &in_time}}) {
     const SweepResult* least = nullptr;
     for (const SweepResult& result : *list)
       if (result.method == method && holds(result) &&

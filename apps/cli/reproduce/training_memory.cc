@@ -11,7 +11,7 @@
 namespace poet::cli {
 namespace {
 
-constexpr double kPaper = 200;
+constexpr double kTimesOfInference = 200;
 
 /// Peaks with every result kept until its last use.
 struct Peaks {
@@ -75,8 +75,9 @@ Section training_memory() {
       {"memory of training next to inference",
        "up to 200 times",
        {{"parameters not counted", fmt::format("{} ({})", times(without), most),
-         finding_of_up_to(kPaper, without, Budgets::all)},
-        {"parameters counted, batch 32", times(with), finding_of_up_to(kPaper, with, Budgets::all)}},
+         finding_of_up_to(kTimesOfInference, without, Budgets::all)},
+        {"parameters counted, batch 32", times(with),
+         finding_of_up_to(kTimesOfInference, with, Budgets::all)}},
        "A forward pass has to hold the operands and results of one op, a training step the activations of "
        "all: "
        "the ratio grows with depth, and these networks have at most some dozens of layers whose activations "

@@ -133,10 +133,15 @@ class LeastSearch {
     const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
     auto low = static_cast<double>(std::max(floor, Bytes(1)).value());
     auto high = static_cast<double>((least.has_plan ? least.ram.bytes : most_).value());
+    double step =
+        0.9;  // a plan is found in a moment, that there is none takes long: downwards in growing steps
     while (high > kNear * low && !end.expired() && !interrupted_) {
-      const Bytes middle(static_cast<std::int64_t>(std::sqrt(low * high)));
+      const Bytes middle(static_cast<std::int64_t>(std::max(step * high, std::sqrt(low * high))));
       const std::optional<LeastBudget> found = with_plan_at(middle, end);
-      if (found) least = *found;
+      if (found) {
+        least = *found;
+        step *= step;
+      }
       (found ? high : low) = static_cast<double>(middle.value());
     }
   }
