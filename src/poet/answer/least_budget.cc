@@ -129,7 +129,7 @@ class LeastSearch {
   /// lies between is bisected with every size of parts that was looked at.
   void bisect(LeastBudget& least) {
     constexpr double kNear = 1.02;
-    const Stop end = clock_.at_most(seconds_ / 2).at_least(seconds_ / 4);
+    const Stop end = clock_.at_least(seconds_ / 4);
     const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
     auto low = static_cast<double>(std::max(floor, Bytes(1)).value());
     auto high = static_cast<double>((least.has_plan ? least.ram.bytes : most_).value());
@@ -148,7 +148,7 @@ class LeastSearch {
 
   /// Tries the sizes of parts, the one that had a plan last first.
   std::optional<LeastBudget> with_plan_at(Bytes ram, const Stop& end) {
-    constexpr double kShare = 0.12;  // of the time left, for a size without a plan
+    constexpr double kShare = 0.2;  // of the time left, for a size without a plan
     for (std::size_t i = 0; i < tried_.size() && !end.expired() && !interrupted_; ++i) {
       if (tried_[i].floor > ram) continue;
       LeastBudget budget;

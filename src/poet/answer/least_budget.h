@@ -32,7 +32,7 @@ void look_quickly(CompileRequest& request, double seconds);
 /// two in a row save less than 5% or the next would probably exceed half of `seconds`. Then solves with the
 /// least of these budgets; while that has no plan, adds a quarter to it and takes the least again. With a
 /// deadline or a limit on bytes written, bisects the budgets between the RAM floor and that one, with each of
-/// these sizes of parts, for at most half of `seconds`. Stays within the device's RAM if the policy does.
+/// these sizes of parts, in what is left of `seconds`. Stays within the device's RAM if the policy does.
 [[nodiscard]] LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
 
 /// Returns a note for the user; names library fields. `splits`: the problem is split automatically.
