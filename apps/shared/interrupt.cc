@@ -38,6 +38,10 @@ void pass_on(int signal) {
 
 }  // namespace
 
+const char* request_name(int signal) {
+  return signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "Ctrl-C";
+}
+
 InterruptGuard::InterruptGuard(const char* first) : first_(first), watched_(watched_signals()) {
   pthread_sigmask(SIG_BLOCK, &watched_, &previous_mask_);
   try {
@@ -68,10 +72,14 @@ void InterruptGuard::watch() {
   while (!done_) {
     int signal = 0;
     if (sigwait(&watched_, &signal) != 0 || signal == kWakeUp) continue;
-    if (interrupted_.exchange(true)) _exit(128 + signal);
+    if (signal_.exchange(signal) != 0) _exit(128 + signal);
     // A terminal has just shown "^C" in the middle of a line.
     const char* start = isatty(STDERR_FILENO) == 1 ? "\n" : "";
-    std::fprintf(stderr, "%spoet: %s; Ctrl-C again quits at once\n", start, first_);
+    const char* name = request_name(signal);
+    if (signal == SIGINT)
+      std::fprintf(stderr, "%spoet: %s; Ctrl-C again quits at once\n", start, first_);
+    else
+      std::fprintf(stderr, "%spoet: %s: %s; %s again quits at once\n", start, name, first_, name);
     std::fflush(stderr);
   }
 }

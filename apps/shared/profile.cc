@@ -37,7 +37,7 @@ class Profile final : public Command {
         "storage in both directions, whether it runs beside compute, and power where a sensor can be read.\n"
         "Example:\n"
         "  poet profile --model resnet18_cifar --batch-size 8 -o here.json\n"
-        "  poet solve --model resnet18_cifar --batch-size 8 --platform here.json --ram-budget 80MB");
+        "  poet solve --model resnet18_cifar --batch-size 8 --platform here.json --ram-budget 60MB");
   }
 
   int run() override {

@@ -2,7 +2,7 @@
 
     import poet
 
-    result = poet.solve("resnet18_cifar", device="a72", ram_budget="56MB", runtime_budget=1.3)
+    result = poet.solve("resnet14_cifar", batch_size=8, device="a72", ram_budget="6MB", runtime_budget=1.3)
     result.plan.show()                       # in a notebook: the interactive page
 
 A network (built in, ONNX, or a graph of one's own), a device, a RAM budget and a deadline go in; the training schedule of least

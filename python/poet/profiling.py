@@ -30,7 +30,7 @@ def profile(
     """Measures this machine for training a network, as `poet profile` does; returns a Device for solve().
 
         here = poet.profile("resnet18_cifar", batch_size=8)
-        result = poet.solve("resnet18_cifar", batch_size=8, device=here, ram_budget="80MB")
+        result = poet.solve("resnet18_cifar", batch_size=8, device=here, ram_budget="60MB")
 
     model, onnx or graph: the network (user-defined graphs have no kernels to measure); **network: batch_size, optimizer, ..., as for
         solve().

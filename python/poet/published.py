@@ -245,7 +245,8 @@ def print_result(result: POETResult) -> None:
         f"{result.total_power_cost_cpu:.5f} J of CPU power and {result.total_power_cost_page:.5f} J of memory paging power"
     )
     if not result.solution.finished:
-        print(f"It is proven to within {result.result.gap:.2%} of the overhead; a longer time limit may find a better one")
+        more = "a longer time limit may find a better one" if result.result.figures["timed_out"] else "the search ended by itself"
+        print(f"It is proven to within {result.result.gap:.2%} of the overhead; {more}")
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:

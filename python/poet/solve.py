@@ -114,7 +114,7 @@ def solve(
 ) -> Union[Result, published.POETResult]:
     """Finds the plan of least energy that trains a network within a RAM budget and a deadline.
 
-        result = poet.solve("resnet18_cifar", device="a72", ram_budget="56MB", runtime_budget=1.3)
+        result = poet.solve("resnet14_cifar", batch_size=8, device="a72", ram_budget="6MB", runtime_budget=1.3)
         print(result.status, result.energy, result.gap)
         result.plan.show()
 

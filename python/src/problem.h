@@ -39,7 +39,7 @@ struct Wanted {
 [[nodiscard]] Problem take_problem(Arguments& arguments);
 
 /// Without Python's lock. settle_least() comes first: a RAM budget of "least" in bytes, after a search that
-/// takes up to some half of the time limit.
+/// takes up to some half of the time limit, or all of it with a deadline or a limit on bytes written.
 [[nodiscard]] Answer posed_problem(const Problem& problem);
 void settle_least(Problem& problem);
 /// With the lock, afterwards: a Python warning where no plan told what the least is. Raises it where warnings

@@ -67,6 +67,7 @@ CompileResult compile_best_order(const CompileRequest& request) {
 
   CompileResult best;
   bool is_first = true;
+  bool timed_out = false;
   for (const bool in_other : {keeps_all, !keeps_all}) {
     if (in_other && is_given) continue;
     const double part = is_first && !is_given ? kPartOfTime : 1;
@@ -79,6 +80,7 @@ CompileResult compile_best_order(const CompileRequest& request) {
     const double began = stop.elapsed();
     CompileResult found = compile_within(std::move(one), stop, part);
     found.outcome.seconds_to_incumbent += began;
+    timed_out = timed_out || found.outcome.timed_out;
     if (in_other) found.order = least.order;
     certify_for_any_order(request, found);
     if (best.has_plan()) found.outcome.seconds_to_incumbent = best.outcome.seconds_to_incumbent;
@@ -87,6 +89,7 @@ CompileResult compile_best_order(const CompileRequest& request) {
     is_first = false;
   }
   best.outcome.solve_seconds = stop.elapsed();
+  best.outcome.timed_out = timed_out || stop.expired();
   return best;
 }
 

@@ -49,6 +49,7 @@ class BestResidence {
   CompileResult run() {
     CompileResult result = search();
     result.outcome.solve_seconds = stop_.elapsed();
+    result.outcome.timed_out = timed_out_ || result.outcome.timed_out || stop_.expired();
     return result;
   }
 
@@ -132,6 +133,7 @@ class BestResidence {
     searched_ = Searched::without_deadline;
     const double began = stop_.elapsed();
     CompileResult result = BestResidence(without).run();
+    timed_out_ = timed_out_ || result.outcome.timed_out;
     none_without_deadline_ = result.certificate.status == Status::infeasible;
     bounds_.without_deadline = result.certificate.bounds.every_plan.value();
     if (!result.has_plan()) return;
@@ -158,6 +160,7 @@ class BestResidence {
     const Stop quickly = stop_.at_most(seconds_for_reason(request_.options));
     const std::optional<Bytes> enough =
         reasons ? quick_least_ram(all_paged_, request_.limits, floor, quickly) : std::nullopt;
+    timed_out_ = timed_out_ || (reasons && quickly.expired());
     one.options.explain = request_.options.explain && !enough && !is_large();
     CompileResult result = compile(one);
     result.paged = with_rows(fits_storage ? all_ : PagedSet());
@@ -188,7 +191,9 @@ class BestResidence {
     constexpr double kIfThereIsNoPlan = 0.3;  // of an attempt's time
     constexpr double kWorthAnAttempt = 1;     // s
     if (!is_large()) {
-      const PagedSet paged = relax(stop_.at_most(kForBound * stop_.remaining()));
+      const Stop stop = stop_.at_most(kForBound * stop_.remaining());
+      const PagedSet paged = relax(stop);
+      timed_out_ = timed_out_ || stop.expired();
       if (paged != all_ && is_worth_a_try(paged, sets)) sets.insert(sets.begin(), paged);
     }
     if (done()) return;
@@ -196,6 +201,7 @@ class BestResidence {
     if (!is_large()) {
       const Stop stop = stop_.at_most(kForRanking * stop_.remaining());
       RankedSets ranked = ranked_sets(request_.instance, request_.limits, std::move(sets), stop);
+      timed_out_ = timed_out_ || stop.expired();
       sets = std::move(ranked.sets);
       promising = ranked.promising;
     }
@@ -220,6 +226,7 @@ class BestResidence {
     searched_ = paged.empty() ? Searched::everything_resident : Searched::another_choice;
     const double began = stop_.elapsed();
     CompileResult result = compile(one);
+    timed_out_ = timed_out_ || result.outcome.timed_out;
     note_first_plan(began, result);
     result.paged = with_rows(paged);
     if (paged.empty()) {
@@ -271,7 +278,9 @@ class BestResidence {
     if (has_plan()) one.options.known_joules = best_->report.energy.value();
     one.options.synchronous = !is_large();
     searched_ = Searched::another_choice;
-    of_all_ = compile(one).certificate;
+    const CompileResult result = compile(one);
+    timed_out_ = timed_out_ || result.outcome.timed_out;
+    of_all_ = result.certificate;
     raise_paging_bound();
   }
 
@@ -307,6 +316,7 @@ class BestResidence {
   const SolveOptions options_;
   Searched searched_ = Searched::another_choice;
   bool impossible_ = false;  // no choice has a plan
+  bool timed_out_ = false;   // a search of one choice
   std::optional<CompileResult> best_;
   std::optional<double> first_plan_;   // seconds
   std::optional<Certificate> of_all_;  // with every persistent value paged

@@ -61,6 +61,7 @@ class OnTime {
       bounds_known_ = true;
       solves_ += result.solves;
       nodes_ += result.outcome.nodes;
+      timed_out_ = timed_out_ || result.outcome.timed_out;
       if (search == 1 && !result.has_plan()) return result;
       if (result.has_plan()) {
         if (search > 1) result.of_this_order.reset();  // it holds for an earlier deadline
@@ -172,6 +173,7 @@ class OnTime {
   CompileResult with_totals(CompileResult result) const {
     result.outcome.certificate = result.certificate;
     result.outcome.nodes = nodes_;
+    result.outcome.timed_out = timed_out_ || stop_.expired();
     result.outcome.solve_seconds = stop_.elapsed();
     result.solves = solves_;
     return result;
@@ -186,6 +188,7 @@ class OnTime {
   bool bounds_known_ = false;
   int solves_ = 0;
   long nodes_ = 0;
+  bool timed_out_ = false;
   std::optional<CompileResult> best_;  // the plan with the largest share, below the one wanted
   double best_share_ = 0;
   std::optional<Seconds> least_deadline_;  // met by the wanted share of steps of a plan that was found

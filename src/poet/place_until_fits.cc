@@ -146,6 +146,7 @@ class FittingSearch {
       fitted_.reserve = reserve_of_other_;
     }
     made.outcome.nodes = nodes_;
+    made.outcome.timed_out = timed_out_ || time_.limit().expired();
     made.outcome.certificate.bounds = first_->bounds;
     made.outcome.certificate.note = first_->note;
     return std::move(fitted_);
@@ -164,6 +165,7 @@ class FittingSearch {
     const bool enough = made.over > Bytes(0) && try_costlier_plans();
     search_ = time_.finish();
     nodes_ += made.outcome.nodes;
+    timed_out_ = timed_out_ || made.outcome.timed_out;
     const auto over = made.has_plan() ? std::optional(made.over) : std::nullopt;
     return fitted_.reserves.next(over) && !enough && !search_() && request_.options.solver != Solver::file;
   }
@@ -205,6 +207,7 @@ class FittingSearch {
   Bytes reserve_of_other_{};
   bool repaired_ = false;  // a costlier plan was made to fit
   long nodes_ = 0;
+  bool timed_out_ = false;
 };
 
 }  // namespace

@@ -162,9 +162,11 @@ Attempt search_paged_plans(const SolveRequest& problem, SolveOptions options, bo
   Seconds earlier{};
   std::optional<PlacedPlan> placed;     // the last one that was found
   std::vector<SynchronousPlan> others;  // of the last search with any
+  bool timed_out = false;
   for (int i = 1; i <= searches; ++i) {
     const Stop part = i < searches ? search.at_most(search.remaining() / 2) : search;
     made = search_with_loads(problem, with, options, synchronous_too, earlier, part);
+    made.outcome.timed_out = timed_out = timed_out || made.outcome.timed_out;
     if (i == 1) bounds = made.outcome.certificate.bounds;
     if (!made.placed) made.placed = std::move(placed);
     made.outcome.certificate.bounds = bounds;

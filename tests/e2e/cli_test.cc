@@ -540,6 +540,41 @@ TEST(Interrupt, ReturnsTheBestScheduleSoFar) {
   EXPECT_TRUE(contains(run.err, "stopping with what was found so far")) << run.err;
 }
 
+// Twice RAM for layer 1, which takes long, is too little to page it (data/reproduction/eight_layers.json).
+TEST(Solve, SaysThatItEndedByItself) {
+  const std::string problem = "solve --quiet --instance " +
+                              (repository() / "data" / "reproduction" / "eight_layers.json").string() +
+                              " --ram-budget 9KiB";
+  const ProgramRun text = poet(problem);
+  EXPECT_TRUE(contains(text.out, "feasible, not proven best")) << text.out;
+  const Json json = poet(problem + " --json").json();
+  EXPECT_EQ(json["timed_out"], false);
+  EXPECT_TRUE(contains(text.out, "ended by")) << text.out;
+  EXPECT_FALSE(contains(text.out, "a longer")) << text.out;
+}
+
+TEST(Solve, SaysThatTheTimeLimitEndedIt) {
+  const std::string problem =
+      "solve --quiet --semantics published --model bert --platform m4 --ram-budget 40MB --gap 0 --time-limit "
+      "1s";
+  const ProgramRun text = poet(problem);
+  EXPECT_TRUE(contains(text.out, "a longer")) << text.out;
+  EXPECT_EQ(poet(problem + " --json").json()["timed_out"], true);
+}
+
+// What help and README show has to show what poet does.
+TEST(Solve, TheExampleOfHelpPagesAndRecomputes) {
+  const std::string help = poet("solve --help").out;
+  const std::size_t begin = help.find("solve --model", help.find("Examples:"));
+  ASSERT_NE(begin, std::string::npos) << help;
+  std::string example = help.substr(begin, help.find('\n', begin) - begin);
+  example = example.substr(0, example.find(" --plan-out"));
+  const Json json = poet(example + " --quiet --json").json();
+  EXPECT_EQ(json["status"], "optimal") << example;
+  EXPECT_GT(json["recomputations"].get<int>(), 0) << example;
+  EXPECT_GT(json["page_ins"].get<int>(), 0) << example;
+}
+
 // linear on a72 needs 260.6 KB; most methods find a way to 260.1 KB.
 const std::string kCompare = "compare --quiet --model linear --platform a72 --time-limit 1s ";
 
@@ -559,6 +594,17 @@ TEST(Compare, TextHasEveryMethodAndFitsTheTerminal) {
       << run.out;
   std::istringstream lines(run.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+}
+
+// What was asked for is not what the suggestion changes.
+TEST(Compare, SuggestsOnlyWhatTheMethodsDoNotDo) {
+  const std::string scarce = "--methods chen-greedy --ram-budget ";
+  const ProgramRun excluded = poet(kCompare + scarce + "5KB --persistent excluded");
+  EXPECT_EQ(excluded.exit_code, 1);
+  EXPECT_TRUE(contains(excluded.out, "These leave operators whole. With operators in parts there is a plan:"))
+      << excluded.out;
+  const ProgramRun both = poet(kCompare + scarce + "100KB");
+  EXPECT_TRUE(contains(both.out, "These keep parameters in RAM and operators whole.")) << both.out;
 }
 
 TEST(Compare, JsonAndCsvSayTheSame) {

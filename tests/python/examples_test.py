@@ -3,11 +3,13 @@
 import glob
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import poet
 from support import ROOT, main
 
 
@@ -22,6 +24,18 @@ class Examples(unittest.TestCase):
                 done = subprocess.run([sys.executable, file], cwd=folder, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(done.stdout)
+
+    def test_of_the_documents(self):
+        """The first call of README, docs and help is one and the same, and its plan pages and recomputes."""
+        calls = set()
+        for text in (open(os.path.join(ROOT, "README.md"), encoding="utf-8").read(),
+                     open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8").read(), poet.__doc__, poet.solve.__doc__):
+            calls.add(re.search(r"result = (poet\.solve\(.*\))", text).group(1))
+        self.assertEqual(len(calls), 1, calls)
+        result = eval(calls.pop(), {"poet": poet})
+        self.assertEqual(result.status, "optimal")
+        self.assertGreater(result.figures["recomputations"], 0)
+        self.assertGreater(result.figures["page_ins"], 0)
 
 
 if __name__ == "__main__":

@@ -80,8 +80,9 @@ class Compare final : public Command {
     output.flag("--json", json_, "print one JSON object instead of text");
     parser_.footer(
         "Every plan is replayed by the verifier under the same rules. Methods that take no budget or no "
-        "deadline\nare judged by what their plans need.\nExample:\n  poet compare --model resnet18_cifar "
-        "--platform a72 --ram-budget 56MB -o methods.html\n\nExit code: 0 a method's plan meets the limits, "
+        "deadline\nare judged by what their plans need.\nExample:\n  poet compare --model resnet14_cifar "
+        "--batch-size 8 --platform a72 --ram-budget 6MB -o methods.html\n\nExit code: 0 a method's plan "
+        "meets the limits, "
         "1 none does, 2 bad input, 3 internal error.");
   }
 
@@ -148,6 +149,8 @@ class Compare final : public Command {
     const Report& report = solved->result.report;
     if (!least) {
       comparison.suggestion = solve_command();
+      comparison.persistent_typed = options_.input.persistent.has_value();
+      comparison.split_typed = options_.input.split.has_value();
     } else if (report.energy < kLess * *least && !(deadline && report.runtime > latest_end(*deadline))) {
       comparison.in_parts = {report, solve_command()};
     }

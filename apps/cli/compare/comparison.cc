@@ -102,6 +102,16 @@ std::vector<const Comparison::Row*> cheapest(const Comparison& comparison) {
   return best;
 }
 
+/// What the suggestion does and the methods do not: what was asked for is the same in both.
+std::string suggestion_text(const Comparison& comparison) {
+  if (comparison.persistent_typed)
+    return "These leave operators whole. With operators in parts there is a plan:";
+  if (comparison.split_typed)
+    return "These keep parameters in RAM. With parameters at home on storage there is a plan:";
+  return "These keep parameters in RAM and operators whole. With parameters at home on storage, or operators "
+         "in parts, there is a plan:";
+}
+
 }  // namespace
 
 std::optional<Joules> least_energy(const Comparison& comparison) {
@@ -161,12 +171,7 @@ std::string comparison_text(const Comparison& comparison) {
   if (best.empty()) {
     text += "\nNo method's plan is within the limits.\n";
     if (!comparison.suggestion.empty())
-      text +=
-          wrapped(
-              "These keep parameters in RAM. With parameters at home on storage, or ops in parts, there is a "
-              "plan:",
-              prose_width(), 0) +
-          "\n  " + comparison.suggestion + "\n";
+      text += wrapped(suggestion_text(comparison), prose_width(), 0) + "\n  " + comparison.suggestion + "\n";
   } else {
     std::vector<std::string_view> titles;
     for (const Comparison::Row* row : best) titles.push_back(row->method->title);

@@ -20,7 +20,9 @@ struct Comparison {
   Solved posed;  // without a result
   std::vector<Row> rows;
   bool interrupted = false;
-  std::string suggestion;  // a command that finds a plan, if no method does
+  std::string suggestion;         // a command that finds a plan, if no method does
+  bool persistent_typed = false;  // --persistent; else the suggestion may also keep parameters on storage
+  bool split_typed = false;       // --split; else the suggestion may also split operators
 
   /// The plan of `poet solve` with its defaults: operators in parts, parameters in RAM or on storage.
   struct InParts {

@@ -119,14 +119,20 @@ std::vector<Claim> ram_claims(const std::vector<RamPair>& pairs) {
         moved.add(static_cast<double>(*result->bytes_read + *result->bytes_written) /
                   static_cast<double>(*result->least_bytes_moved));
   }
-  claims.push_back({"least RAM with a plan, in parts of keep-all RAM", "not below all parameters",
-                    describe(least, 2), "Parameters live on storage, operators come in parts."});
-  claims.push_back({fmt::format("energy next to all parameters in RAM, {} budgets that both meet", both), "-",
-                    describe(energy, 2),
+  const std::string where = "corrected networks";
+  claims.push_back({"least RAM with a plan, in parts of keep-all RAM",
+                    "not below all parameters",
+                    {{where, describe(least, 2), Finding::beyond}},
+                    "Parameters live on storage, operators come in parts."});
+  claims.push_back({fmt::format("energy next to all parameters in RAM, {} budgets that both meet", both),
+                    "-",
+                    {{where, describe(energy, 2), Finding::beyond}},
                     above.empty() ? "Nowhere above it by more than the gap asked for."
                                   : "Above by more than the gap asked for: " + above + "."});
-  claims.push_back({"bytes moved, in units of what parameters alone must move", "-",
-                    moved.count == 0 ? "-" : fmt::format("{:.3g} to {:.3g}", moved.least, moved.most),
+  const std::string units = moved.count == 0 ? "-" : fmt::format("{:.3g} to {:.3g}", moved.least, moved.most);
+  claims.push_back({"bytes moved, in units of what parameters alone must move",
+                    "-",
+                    {{where, units, Finding::beyond}},
                     "The rest are activations, which could be recomputed, and parameters read again."});
   return claims;
 }

@@ -17,10 +17,10 @@ std::vector<Study> read_studies(bool quick) {
   if (quick) folder /= "quick";
   std::vector<Study> studies;
   for (const char* name :
-       {"figure3_published", "figure3_published_bert", "figure3_corrected", "figure3_corrected_resnet",
-        "figure3_corrected_bert", "figure4_published", "figure4_corrected", "figure5_published",
-        "figure5_corrected", "table3", "batch", "less_ram_resident", "less_ram_resident_large",
-        "less_ram_auto", "less_ram_auto_large"}) {
+       {"figure2", "figure3_published", "figure3_published_bert", "figure3_corrected",
+        "figure3_corrected_resnet", "figure3_corrected_bert", "figure4_published", "figure4_corrected",
+        "figure5_published", "figure5_corrected", "table3", "batch", "less_ram_resident",
+        "less_ram_resident_large", "less_ram_auto", "less_ram_auto_large"}) {
     const SweepSpec spec = read_sweep_spec(folder / fmt::format("{}.json", name));
     studies.push_back({name, expand(spec), {}});
   }

@@ -18,7 +18,11 @@ struct Study {
   std::vector<SweepResult> results;  // as many, once they are there
 };
 
-/// Every study, without results. Throws InputError where a file is missing or wrong.
+/// Table 3, and POET within the limits of POFO's plans there, a study that follows from its results.
+inline constexpr const char* kTable3 = "table3";
+inline constexpr const char* kTable3InTime = "in_time_of_table3";
+
+/// Every study in a file, without results. Throws InputError where a file is missing or wrong.
 [[nodiscard]] std::vector<Study> read_studies(bool quick);
 
 /// Every point once, although studies share some.

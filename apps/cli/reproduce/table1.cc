@@ -77,9 +77,17 @@ Section table1(const std::vector<Study>& studies) {
   return section;
 }
 
-std::vector<Section> sections(const std::vector<Study>& studies) {
-  return {table1(studies),         figure3(studies), figure4(studies),     figure5(studies),
-          dtr_comparison(studies), table3(studies),  batch_sizes(studies), less_ram(studies)};
+std::vector<Section> sections(const std::vector<Study>& studies, Budgets budgets) {
+  return {training_memory(),
+          table1(studies),
+          figure2(studies),
+          figure3(studies, budgets),
+          figure4(studies, budgets),
+          figure5(studies),
+          dtr_comparison(studies, budgets),
+          table3(studies, budgets),
+          batch_sizes(studies),
+          less_ram(studies)};
 }
 
 }  // namespace poet::cli

@@ -61,8 +61,8 @@ class Run final : public Command {
     parser_.footer(
         "Solving happens in a process of its own; then one arena of the planned size is all that the step "
         "works in.\nExamples:\n"
-        "  poet run --model resnet18_cifar --platform a72 --ram-budget 56MB --batch-size 8 --steps 200\n"
-        "  poet run several.plan --control FILE    # which says, while it runs: 60MB\n"
+        "  poet run --model resnet14_cifar --batch-size 8 --platform a72 --ram-budget 6MB --steps 200\n"
+        "  poet run several.plan --control FILE    # which says, while it runs: 6MB\n"
         "  poet run my.plan --data cifar-10-batches-bin --checkpoint my.safetensors --checkpoint-every 100\n"
         "\nExit code: 0 all steps done, 1 no plan, interrupted, or a loss that is not finite, 2 bad input, 3 "
         "internal\nerror.");

@@ -40,12 +40,12 @@ std::string no_answer_text(const Solved& solved) {
   const Limits& limits = solved.request.limits;
   std::string out;
   if (solved.result.certificate.status == Status::unknown) {
-    out +=
-        status_line(fmt::format("unknown: {} after {} without a plan, which does not mean that none exists",
-                                solved.interrupted        ? "stopped by Ctrl-C"
-                                : ran_out_of_time(solved) ? "time ran out"
-                                                          : "the search ended",
-                                format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
+    out += status_line(
+        fmt::format("unknown: {} after {} without a plan, which does not mean that none exists",
+                    solved.interrupted        ? fmt::format("stopped by {}", request_name(solved.stopped_by))
+                    : ran_out_of_time(solved) ? "time ran out"
+                                              : "the search ended",
+                    format_seconds(Seconds(solved.result.outcome.solve_seconds), 2)));
     if (explanation.on_time) out += answer_line("Why", why_not(solved));
   } else {
     out += status_line(fmt::format("infeasible{}: {}", in_parts(solved.workload), why_not(solved)));

@@ -29,6 +29,7 @@ struct SettledRam {
   RamBudget budget = {};                  // in bytes, or all that the device has
   std::optional<LeastBudget> least = {};  // where the least was asked for
   std::string note = {};                  // what it is of, for the user; empty: as typed
+  int stopped_by = 0;                     // the signal that interrupted the search for the least; 0: none
 };
 
 struct ProblemOptions {

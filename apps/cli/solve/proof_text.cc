@@ -32,10 +32,8 @@ std::string staged_status(const Certificate& certificate) {
 }
 
 std::string ended_by(const Solved& solved) {
-  if (solved.interrupted) return "; stopped by Ctrl-C";
-  // Its parts end after their shares of the limit.
-  const bool by_itself = solved.result.outcome.solve_seconds < solved.request.options.time_limit_seconds / 2;
-  return by_itself ? "; the search ended by itself" : "; a longer --time-limit may find it";
+  if (solved.interrupted) return fmt::format("; stopped by {}", request_name(solved.stopped_by));
+  return ran_out_of_time(solved) ? "; a longer --time-limit may find it" : "; the search ended by itself";
 }
 
 // With the size of the parts, as graphs in other parts may have better plans.

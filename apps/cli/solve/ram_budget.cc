@@ -42,14 +42,14 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
   search.guard = &guard;
   const double seconds = read_solver_options(options.solver).time_limit_seconds;
   const LeastBudget least = least_budget(policy, seconds, [&](const LeastBudget& tried, double left) {
-    options.ram = SettledRam{tried.ram, tried, {}};
+    options.ram = SettledRam{tried.ram, tried, {}, 0};
     Solved posed = pose_problem(options, how.adjust);
     if (posed.workload.device) use_units_of(posed.workload.device->ram);
     look_quickly(posed.request, left);
     Solved solved = solve_posed(std::move(posed), options, search);
     return std::move(static_cast<Answer&>(solved));
   });
-  SettledRam ram{least.ram, least, {}};
+  SettledRam ram{least.ram, least, {}, guard.signal()};
   ram.note = with_option_names(note_of(least, policy.split.automatic));
   return ram;
 }
@@ -78,7 +78,7 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
   std::optional<Workload> whole;
   std::vector<SettledRam> settled;
   for (const RamBudget& budget : budgets) {
-    SettledRam& ram = settled.emplace_back(SettledRam{budget, {}, {}});
+    SettledRam& ram = settled.emplace_back(SettledRam{budget, {}, {}, 0});
     if (!budget.of_keep_all) continue;
     if (!whole) whole = unsplit(options, how);
     if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);

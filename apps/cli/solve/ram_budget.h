@@ -22,7 +22,7 @@ inline constexpr const char* kRamBudgetsHelp =
 /// split; "least" is the smallest for which a quick search within the other limits knows a plan, and the
 /// graph is split as that plan has it. Without --ram-budget, all that the device has. The unit system of all
 /// that is printed from here on is that of the budget. Throws InputError. O(1), or a search of up to
-/// about half the time limit.
+/// about half the time limit, or all of it with a deadline or a limit on bytes written.
 [[nodiscard]] std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how = {});
 
 /// The options with their one budget settled, unless it is. Throws InputError, also for several.

@@ -42,10 +42,11 @@ class Solve final : public Command {
     output.flag("--check", check_, "check the input and --op-limit without solving");
     parser_.footer(
         "Examples:\n"
-        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 56MB --runtime-budget 1.3 "
-        "--plan-out p\n"
-        "  poet solve --model resnet18_cifar --platform a72 --ram-budget 100MB,60MB,30MB --plan-out several\n"
-        "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 3000000\n"
+        "  poet solve --model resnet14_cifar --batch-size 8 --platform a72 --ram-budget 6MB --plan-out p\n"
+        "  poet solve --model resnet14_cifar --batch-size 8 --platform a72 --ram-budget 8MB,6MB,5MB "
+        "--plan-out "
+        "several\n"
+        "  poet solve --semantics published --model resnet18_cifar --platform a72 --ram-budget 1MB\n"
         "\nExit code: 0 answers to all, 1 infeasible, unknown or no --schedule-out, 2 bad input, 3 internal "
         "error.");
   }

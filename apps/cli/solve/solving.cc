@@ -167,8 +167,8 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (solved.suggestions.deadline) explanation.least_deadline = solved.suggestions.deadline;
 }
 
-/// After Ctrl-C before the first plan: a quick search, as comparing parts may have shown schedules whose
-/// plans are not kept.
+/// After a request to stop before the first plan: a quick search, as comparing parts may have shown schedules
+/// whose plans are not kept.
 void solve_for_a_moment(Solved& solved) {
   constexpr double kMoment = 2;  // seconds
   if (solved.result.certificate.status != Status::unknown || solved.request.options.solver == Solver::file)
@@ -210,9 +210,7 @@ bool deadline_hopeless(const Solved& solved) {
   return deadline && latest_end(*deadline) < solved.figures.keep_all.runtime;
 }
 
-bool ran_out_of_time(const Solved& solved) {
-  return solved.result.outcome.solve_seconds >= solved.request.options.time_limit_seconds;
-}
+bool ran_out_of_time(const Solved& solved) { return solved.result.outcome.timed_out; }
 
 int exit_code(const Solved& solved) { return has_plan(solved) ? kAnswer : kNoAnswer; }
 
@@ -266,6 +264,7 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
   solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
   // Its own members stay.
   static_cast<Answer&>(solved) = answered(std::move(solved));  // NOLINT(bugprone-use-after-move)
+  solved.stopped_by = guard.interrupted() ? guard.signal() : before ? options.ram->stopped_by : 0;
   if ((before || guard.interrupted()) && !has_plan(solved)) solve_for_a_moment(solved);
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;

@@ -37,6 +37,7 @@ struct Solved : Answer {
   explicit Solved(Answer answer) : Answer(std::move(answer)) {}
 
   std::string implied_options;           // as implied_options()
+  int stopped_by = 0;                    // the signal (interrupt.h) that interrupted the search; 0: none
   Suggestions suggestions;               // without an answer; of a solve that was not interrupted
   std::optional<Bytes> floor_elsewhere;  // the RAM floor with --persistent excluded, where that may matter
 };
@@ -56,7 +57,7 @@ struct Solved : Answer {
 /// plan with addresses.
 [[nodiscard]] bool knows_a_little_more_ram(const Solved& solved);
 
-/// Whether the search ended by its time limit.
+/// Whether the time limit ended the search, or a part of it that had a share of the time.
 [[nodiscard]] bool ran_out_of_time(const Solved& solved);
 
 /// kAnswer or kNoAnswer.

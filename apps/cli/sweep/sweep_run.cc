@@ -160,7 +160,7 @@ std::optional<SweepOutcome> run_sweep(const SweepSettings& settings,
   SweepWorker worker(version(), settings.op_limit, settings.keep_plans);
   const WorkOnItem work = [&worker](const std::string& item) { return worker.work(item); };
   std::unique_ptr<WorkerPool> pool;
-  if (mpi_processes() > 1) {
+  if (mpi_processes() > 1 && !settings.here) {
     if (!has_mpi()) {
       throw InputError(
           "mpirun",

@@ -22,6 +22,7 @@ struct SweepSettings {
   std::optional<std::int64_t> op_limit = {};     // points with larger training steps fail
   bool keep_plans = false;                       // with the results of points
   bool need_plans = false;                       // rerun points whose plan was not kept
+  bool here = false;  // by worker processes even with mpirun, whose ranks have ended after an earlier sweep
 };
 
 /// Throws InputError for unknown names and sizes out of range, which would otherwise fail point by point,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/shared/answer_line.h"
+#include "apps/shared/interrupt.h"
 #include "apps/shared/option_names.h"
 #include "apps/shared/terminal.h"
 #include "poet/base/amounts.h"
@@ -159,7 +160,8 @@ std::string end_text(const Session& session) {
     case runtime::TrainEnd::done:
       return "";
     case runtime::TrainEnd::interrupted:
-      return fmt::format("by Ctrl-C after step {}", format_count(session.state.step)) +
+      return fmt::format("by {} after step {}", request_name(session.stopped_by),
+                         format_count(session.state.step)) +
              (session.resumable ? "; --resume " + session.storage.string() + " goes on" : "");
     case runtime::TrainEnd::no_better:
       if (session.state.best_step < 0)

@@ -60,6 +60,7 @@ void train(runtime::Trainer& trainer, PlanChoice& choice, const RunChoice& train
   };
   choice.add_to(options, trainer);
   session.result = trainer.train(options);
+  session.stopped_by = guard.signal();
 }
 
 /// Of a run that has failed: its losses, unless they cannot be written either.

@@ -28,6 +28,7 @@ struct Session {
   runtime::RunState state;                 // after the last step
   std::filesystem::path storage;           // as named, or what is resumed
   bool resumable = false;                  // the page file is kept for --resume
+  int stopped_by = 0;                      // the signal (interrupt.h) that ended it early; 0: none did
   std::vector<std::string> notes;          // runtime/training/notes.h, with option names
   std::exception_ptr unfinished;           // what `finish` threw, after training succeeded
 };

@@ -101,6 +101,7 @@ Json to_json(const Answer& answer) {
   json["reserve_bytes"] = result.reserve.value();
   json["nodes"] = outcome.nodes;
   json["interrupted"] = answer.interrupted;
+  json["timed_out"] = outcome.timed_out;
   json["solver"] = outcome.solver;
   if (!outcome.external_solver.empty()) json["external_solver"] = outcome.external_solver;
   if (!outcome.next_step.empty()) json["next_step"] = outcome.next_step;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "poet/base/amounts.h"
@@ -49,8 +51,10 @@ class LeastSearch {
   LeastBudget run() {
     look_in_ever_finer_parts();
     LeastBudget least = interrupted_ ? first_to_try() : made_sure();
+    if (!interrupted_ && has_other_limits()) bisect(least);
     if (!least.has_plan) least.ram = enough_;
     least.interrupted = interrupted_;
+    least.timed_out = timed_out_;
     return least;
   }
 
@@ -64,16 +68,23 @@ class LeastSearch {
     int no_better = 0;           // in a row
     for (bool last = false; !last;) {
       const double begin = clock_.elapsed();
-      const Answer answer = answer_to_(hardly_any, std::max(clock_.remaining() / 2, 1e-3));
+      const Answer answer = ask(hardly_any, std::max(clock_.remaining() / 2, 1e-3));
       if (!hardly_any.part) learn_limits(answer);
+      tried_.push_back({hardly_any.part, answer.figures.floor.bytes()});
       no_better = is_better(answer) ? 0 : no_better + 1;
-      interrupted_ = answer.interrupted;
       const std::optional<Bytes> finer = finer_part(answer, hardly_any.part);
       const double end = clock_.elapsed();
-      last = !policy_.split.automatic || interrupted_ || !finer || no_better == kPatience ||
-             end + kMoreWork * (end - begin) > seconds_ / 2;
+      last = !policy_.split.automatic || interrupted_ || !finer || no_better == kPatience;
+      if (!last && end + kMoreWork * (end - begin) > seconds_ / 2) last = timed_out_ = true;
       hardly_any.part = finer;
     }
+  }
+
+  Answer ask(const LeastBudget& budget, double seconds) {
+    Answer answer = answer_to_(budget, seconds);
+    interrupted_ = answer.interrupted;
+    timed_out_ = timed_out_ || answer.result.outcome.timed_out;
+    return answer;
   }
 
   void learn_limits(const Answer& whole) {
@@ -108,14 +119,58 @@ class LeastSearch {
     return first;
   }
 
+  [[nodiscard]] bool has_other_limits() const {
+    const StepDeadline& deadline = policy_.deadline;
+    return deadline.factor || deadline.time || policy_.max_bytes_written;
+  }
+
+  /// Least budgets are known from quick searches near the RAM floor. Under a deadline, or a limit on bytes
+  /// written, plans so tight rarely exist, and the known budget is one that keeps nearly everything: what
+  /// lies between is bisected with every size of parts that was looked at.
+  void bisect(LeastBudget& least) {
+    constexpr double kNear = 1.02;
+    const Stop end = clock_.at_least(seconds_ / 4);
+    const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
+    auto low = static_cast<double>(std::max(floor, Bytes(1)).value());
+    auto high = static_cast<double>((least.has_plan ? least.ram.bytes : most_).value());
+    double step =
+        0.9;  // a plan is found in a moment, that there is none takes long: downwards in growing steps
+    while (high > kNear * low && !end.expired() && !interrupted_) {
+      const Bytes middle(static_cast<std::int64_t>(std::max(step * high, std::sqrt(low * high))));
+      const std::optional<LeastBudget> found = with_plan_at(middle, end);
+      if (found) {
+        least = *found;
+        step *= step;
+      }
+      (found ? high : low) = static_cast<double>(middle.value());
+    }
+  }
+
+  /// Tries the sizes of parts, the one that had a plan last first.
+  std::optional<LeastBudget> with_plan_at(Bytes ram, const Stop& end) {
+    constexpr double kShare = 0.2;  // of the time left, for a size without a plan
+    for (std::size_t i = 0; i < tried_.size() && !end.expired() && !interrupted_; ++i) {
+      if (tried_[i].floor > ram) continue;
+      LeastBudget budget;
+      budget.ram.bytes = ram;
+      budget.has_plan = true;  // so that parts are as it says
+      budget.part = tried_[i].part;
+      const Answer answer = ask(budget, time_limit_within(end, kShare));
+      if (!poet::has_plan(answer)) continue;
+      std::rotate(tried_.begin(), tried_.begin() + static_cast<std::ptrdiff_t>(i),
+                  tried_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return budget;
+    }
+    return std::nullopt;
+  }
+
   /// The explanation's least RAM is that of a schedule; its plan may need more.
   LeastBudget made_sure() {
     const Stop end = clock_.at_least(seconds_ / 4);
     for (;;) {
       LeastBudget least = first_to_try();
       if (!least.has_plan) return least;
-      const Answer answer = answer_to_(least, time_limit_within(end, 0.5));
-      interrupted_ = answer.interrupted;
+      const Answer answer = ask(least, time_limit_within(end, 0.5));
       if (poet::has_plan(answer) || interrupted_) return least;
       if (end.expired()) return {};
       const Bytes ram = least.ram.bytes;
@@ -134,7 +189,14 @@ class LeastSearch {
   Bytes most_{};      // the largest budget to try: keep-all RAM, within the device's RAM
   std::optional<Bytes> known_;
   std::vector<LeastBudget> known_of_parts_;  // ever finer ones
+  /// A size of parts that was looked at, and the RAM floor with it.
+  struct TriedPart {
+    std::optional<Bytes> part;
+    Bytes floor;
+  };
+  std::vector<TriedPart> tried_;
   bool interrupted_ = false;
+  bool timed_out_ = false;
 };
 
 }  // namespace
@@ -156,7 +218,9 @@ std::string note_of(const LeastBudget& least, bool splits) {
     return fmt::format("the quick search for the least RAM budget {}; this is about {}{}",
                        least.interrupted ? "was interrupted before it found a plan" : "found no plan",
                        least.ram.of_device ? "the device's RAM" : "what keeping everything takes",
-                       least.interrupted ? "" : ", and with a longer `time_limit_seconds` it may find one");
+                       least.timed_out && !least.interrupted
+                           ? ", and with a longer `time_limit_seconds` it may find one"
+                           : "");
   std::string note = (least.interrupted ? "the search for the least RAM budget was interrupted at "
                                         : "the least RAM budget with a plan that a quick search knows is ") +
                      format_bytes(least.ram.bytes);

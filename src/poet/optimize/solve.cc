@@ -154,6 +154,7 @@ void bound_by_gaps(Search& search) {
     const double before = relaxation.bound() - p.baseline_joules;
     const double target = relaxation.bound() + farther * before + 1e-3 * p.baseline_joules;
     const auto reached = relaxation.improve(std::min(search.best_joules(), target), stop);
+    search.phase_ran_out = search.phase_ran_out || stop.expired();
     if (!reached) return;
     if (*reached < relaxation.bound()) farther *= kNearer;
     const double overhead = relaxation.bound() - p.baseline_joules;
@@ -191,6 +192,7 @@ void run(Search& search) {
   if (!search.has_incumbent())
     if (auto first = greedy(p, stop)) search.offer(std::move(*first));
   if (hurries && !search.has_incumbent()) return;
+  search.phase_ran_out = search.phase_ran_out || part.expired();
   offer_paging_only(search);
   if (!search.has_incumbent() && !stop()) search.offer(lean_schedule(p, stop));
   if (search.done()) return;
@@ -224,7 +226,7 @@ Outcome solve(const SolveRequest& request, const SolveOptions& options, const St
   outcome.explanation = ram_floor(problem);
   bool infeasible = explain_impossible(problem, outcome.explanation);
   if (!infeasible) run(search);
-  const bool timed_out = search.remaining() <= 0;
+  const bool timed_out = search.remaining() <= 0 || search.phase_ran_out;
   if (options.solver == Solver::file) say_what_was_skipped(search, infeasible);
   if (search.best_joules() == kInfinity && options.explain)  // this may find one
     infeasible = explain_no_answer(search, outcome.explanation, [](Search& other) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace poet {
@@ -116,6 +117,51 @@ TEST(LeastBudget, GoesBackToCoarserPartsThatHaveAPlan) {
   EXPECT_TRUE(least.has_plan);
   EXPECT_EQ(least.part, Bytes(4096));
   EXPECT_LE(least.ram.bytes, Bytes(4 * 4096 * 5 / 4 + 1));
+}
+
+// What an explanation knows under a deadline keeps nearly everything; plans exist in 100 KiB of the whole
+// graph, and in 40 KiB of parts of 4 KiB.
+TEST(LeastBudget, BisectsUnderADeadline) {
+  std::vector<std::int64_t> asked;
+  const AnswerTo late = [&asked](const LeastBudget& budget, double) {
+    MadeUp network;
+    Answer answer = network(budget, 0);
+    answer.figures.floor.largest.values = Bytes(budget.part ? 5 << 10 : 80 << 10);
+    const Bytes enough(budget.part == Bytes(4096) ? 40 << 10 : budget.part ? 250 << 10 : 100 << 10);
+    const bool has = budget.ram.bytes >= enough;
+    answer.result.certificate.status = has ? Status::feasible : Status::unknown;
+    if (!has) answer.result.outcome.explanation.least_ram = Bytes(250 << 10);
+    asked.push_back(budget.ram.bytes.value());
+    return answer;
+  };
+  Policy policy = splitting();
+  policy.deadline.factor = 1.1;
+  const LeastBudget least = least_budget(policy, 60, late);
+  EXPECT_TRUE(least.has_plan);
+  EXPECT_EQ(least.part, Bytes(4096));
+  EXPECT_GE(least.ram.bytes, Bytes(40 << 10));
+  EXPECT_LE(least.ram.bytes, Bytes((40 << 10) * 102 / 100));
+  EXPECT_LE(asked.size(), 40U);
+  // Without other limits what is known is near the floor, and nothing is bisected.
+  asked.clear();
+  EXPECT_EQ(least_budget(splitting(), 60, late).ram.bytes, Bytes(250 << 10));
+  EXPECT_LE(asked.size(), 4U);
+}
+
+// More time is of use only where time was short.
+TEST(LeastBudget, AsksForMoreTimeOnlyIfItRanOut) {
+  for (const bool timed_out : {false, true}) {
+    const LeastBudget none = least_budget(splitting(), 60, [&](const LeastBudget& budget, double) {
+      MadeUp network;
+      Answer answer = network(budget, 0);
+      answer.result.certificate.status = Status::unknown;
+      answer.result.outcome.explanation.least_ram.reset();
+      answer.result.outcome.timed_out = timed_out;
+      return answer;
+    });
+    EXPECT_FALSE(none.has_plan);
+    EXPECT_EQ(note_of(none, true).find("with a longer") != std::string::npos, timed_out);
+  }
 }
 
 TEST(LeastBudget, EndsWhenItIsInterrupted) {

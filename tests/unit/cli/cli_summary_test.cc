@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/solve/family_text.h"
@@ -111,6 +112,7 @@ TEST(Summary, UnknownIsNotInfeasible) {
   Solved solved = infeasible();
   solved.result.certificate.status = Status::unknown;
   solved.result.outcome.solve_seconds = 60;
+  solved.result.outcome.timed_out = true;
   solved.request.options.time_limit_seconds = 60;
   solved.request.limits.ram_budget = Bytes(32);
   solved.result.outcome.explanation.least_ram.reset();
@@ -122,7 +124,7 @@ TEST(Summary, UnknownIsNotInfeasible) {
       HasSubstr("unknown: time ran out after 60 s without a plan, which does not mean that none exists"));
   EXPECT_THAT(text, HasSubstr("--ram-budget 35 (9.4% more), with which everything can be kept"));
   EXPECT_THAT(text, HasSubstr("a longer --time-limit"));
-  solved.request.options.time_limit_seconds = 120;
+  solved.result.outcome.timed_out = false;
   EXPECT_THAT(summary_text(solved), HasSubstr("unknown: the search ended after 60 s without a plan"));
   EXPECT_THAT(summary_text(solved), Not(HasSubstr("a longer --time-limit")));
   const nlohmann::ordered_json json = result_json(solved);
@@ -131,7 +133,10 @@ TEST(Summary, UnknownIsNotInfeasible) {
   EXPECT_TRUE(json["bound_joules"].is_number());
 
   solved.interrupted = true;
+  solved.stopped_by = SIGINT;
   EXPECT_THAT(summary_text(solved), HasSubstr("unknown: stopped by Ctrl-C"));
+  solved.stopped_by = SIGTERM;
+  EXPECT_THAT(summary_text(solved), HasSubstr("unknown: stopped by SIGTERM"));
 }
 
 TEST(Summary, FeasibleSaysWhatIsNotProven) {
@@ -147,6 +152,18 @@ TEST(Summary, FeasibleSaysWhatIsNotProven) {
   const std::string text = summary_text(solved);
   EXPECT_THAT(text, HasSubstr("feasible, not proven best"));
   EXPECT_THAT(text, HasSubstr("50% of the overhead"));
+  // What ends by itself finds no more with more time, however long it took; what a limit ended may.
+  solved.result.outcome.solve_seconds = 59;
+  solved.request.options.time_limit_seconds = 60;
+  EXPECT_THAT(summary_text(solved), HasSubstr("; the search ended by itself"));
+  EXPECT_THAT(summary_text(solved), Not(HasSubstr("a longer --time-limit")));
+  solved.result.outcome.solve_seconds = 20;
+  solved.result.outcome.timed_out = true;  // a part, with its share
+  EXPECT_THAT(summary_text(solved), HasSubstr("; a longer --time-limit may find it"));
+  solved.interrupted = true;
+  solved.stopped_by = SIGHUP;
+  EXPECT_THAT(summary_text(solved), HasSubstr("; stopped by SIGHUP"));
+  solved.interrupted = false;
   EXPECT_THAT(text, HasSubstr("10 J, 25% over the 8 J of the step without limits"));
   EXPECT_THAT(text, HasSubstr("1 op for 2 J: a (2 J)"));  // every op costs 2 J
   solved.workload.part = Bytes(2048);                     // nothing is proven of other parts

@@ -95,6 +95,7 @@ class Search {
   double seconds_for_reason = 0;
   double seconds_to_incumbent = 0;
   long nodes = 0;
+  bool phase_ran_out = false;  // of its share of the time, with which it might have found more
   bool used_solver = false;
   std::string next_step;                // see Outcome
   std::string external_solver;          // see Outcome
