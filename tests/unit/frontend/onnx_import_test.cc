@@ -180,11 +180,13 @@ TEST(OnnxImport, RecognisesLayerNorm) {
 // softmax(q k^T / 4) v of one head: the factor goes into the product, and nothing is copied.
 // (2, 3, 4) over the last two axes: two rows of 12.
 TEST(OnnxImport, LayerNormOverSeveralAxesSeesThemAsOne) {
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;
   const Graph graph =
       import_model(
           onnx_model({2, 3, 4}, {{"w", onnx_reals({3, 4})}, {"b", onnx_reals({3, 4})}},
                      {onnx_node("LayerNormalization", {"x", "w", "b"}, {"y"}, {{"axis", std::int64_t{-2}}})}),
-          {.loss = Loss::mean_squared_error})
+          options)
           .forward;
   const Op& norm = op_of_kind(graph, "layer_norm");
   EXPECT_EQ(graph.values[norm.inputs[0]].shape, (Shape{2, 12}));

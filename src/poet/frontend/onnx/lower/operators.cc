@@ -12,7 +12,7 @@ std::vector<const std::vector<OperatorEntry>*> lists() {
           &elementwise_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
           &copy_operators(),        &resize_operators(),     &gather_operators(),      &logic_operators(),
           &einsum_operators(),      &recurrent_operators(),  &composed_operators(),    &attention_operators(),
-          &padding_operators(),     &position_operators(),   &loss_operators()};
+          &padding_operators(),     &position_operators(),   &loss_operators(),        &noise_operators()};
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& composed_operators();   // several ops each
 [[nodiscard]] const std::vector<OperatorEntry>& attention_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& loss_operators();
+[[nodiscard]] const std::vector<OperatorEntry>& noise_operators();
 // These take the place of others of the same name where the first input holds integers or truth values.
 [[nodiscard]] const std::vector<OperatorEntry>& integer_operators();
 
