@@ -378,6 +378,23 @@ TEST_F(OnnxWithWeights, OtherFilesMoveIn) {
   EXPECT_EQ(trained_.graph().initializer(0).external_data_size(), 0);
 }
 
+// Numbers as the file has them leave the file as it is, in whatever field it has them.
+TEST_F(OnnxWithWeights, TheSameNumbersAreTheSameFile) {
+  ProtoModel model({1, 3});
+  model.proto.set_producer_name("somebody");
+  auto& listed = model.floats("w", {3, 2}, {});
+  listed.clear_raw_data();
+  for (const float x : {1.0F, -0.0F, 3.0F, 4.0F, 5.0F, 6.0F}) listed.add_float_data(x);
+  model.node("MatMul", {"x", "w"}, {"y"});
+  model.proto.mutable_unknown_fields()->AddVarint(99, 7);  // of a newer version
+  const auto file = folder_.write("net.onnx", model.bytes());
+  const ImportedModel imported = import_onnx(file);
+  const OnnxWeights stored(file, imported);
+  write_onnx_with_weights(file, imported, file,
+                          [&](const Value& value, std::byte* to) { return stored.read(value, to); });
+  EXPECT_EQ(test::file_text(file), model.bytes());
+}
+
 TEST_F(OnnxWithWeights, WhatIsNotKnownStays) {
   ProtoModel model({1, 3});
   model.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6});

@@ -114,7 +114,7 @@ void note_unfed(Lowering& net, const std::vector<std::pair<std::string, Shape>>&
     if (!shape.empty() && shape.front() == net.sizes.batch_size) continue;
     net.notices.add(
         fmt::format("the input '{}' {} does not have the batch as its first axis, so that a run "
-                    "cannot feed it; `input_values` {}=0 makes it a constant",
+                    "cannot feed it; --input-value {}=0 makes it a constant",
                     name, shown(shape), name));
   }
 }

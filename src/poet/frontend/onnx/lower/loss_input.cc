@@ -120,7 +120,7 @@ void take_loss(const Model& model, LossInput& input, Notices& notices) {
   input.file_had_loss = true;
   notices.add(
       fmt::format("the file's {} was taken off: poet's loss is the mean over all targets, without "
-                  "weights (`loss` none trains the file's)",
+                  "weights (--loss none trains the file's)",
                   last->op_type));
   input.outputs = {last->inputs.front()};
 }

@@ -102,6 +102,10 @@ void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notic
                                      [&name = name](const TiedCopy& copy) { return copy.name == name; });
     if (!role.trains || is_copy || !model.initializers.contains(name) || !is_generated(model, name)) continue;
     const std::vector<Use> all = uses_through_views(uses, name);
+    // Of convolutions, folded_norm_notice() says more.
+    if (std::all_of(all.begin(), all.end(),
+                    [](const Use& use) { return use.node->op_type.starts_with("Conv"); }))
+      continue;
     if (!is_of_layer(name) || !std::all_of(all.begin(), all.end(), is_filter)) names.push_back(name);
   }
   if (names.empty()) return;

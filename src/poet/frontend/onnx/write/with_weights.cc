@@ -40,8 +40,12 @@ std::set<ValueId> changing(const Graph& forward) {
 
 class NewContents {
  public:
-  NewContents(::onnx::ModelProto& model, const ImportedModel& imported)
-      : model_(model), graph_(*model.mutable_graph()), imported_(imported), stored_(graph_) {
+  NewContents(::onnx::ModelProto& model, const ImportedModel& imported, std::filesystem::path folder)
+      : model_(model),
+        folder_(std::move(folder)),
+        graph_(*model.mutable_graph()),
+        imported_(imported),
+        stored_(graph_) {
     for (Proto& tensor : *graph_.mutable_initializer()) initializers_[onnx::clean(tensor.name())] = &tensor;
   }
 
@@ -53,6 +57,9 @@ class NewContents {
       throw InputError(fmt::format("tensor '{}'", value.name), error.what());
     }
   }
+
+  /// Whether what was set differs from what the file had.
+  [[nodiscard]] bool has_changed() const { return has_changed_; }
 
   /// Removes nodes whose results are now stored. Call after the last set(), which uses nodes' positions.
   void drop_replaced_nodes() {
@@ -95,7 +102,7 @@ class NewContents {
                                  element_count(stored), element_count(shape)));
   }
 
-  static void replace(Proto& tensor, const Shape& shape, const std::string& contents) {
+  void replace(Proto& tensor, const Shape& shape, const std::string& contents) {
     const std::int32_t type = tensor.data_type();
     if (type != Proto::FLOAT && type != Proto::DOUBLE) {
       throw InputError(
@@ -103,11 +110,22 @@ class NewContents {
                       onnx::type_name(type)));
     }
     check_size(Shape(tensor.dims().begin(), tensor.dims().end()), shape);
+    std::string stored = type == Proto::FLOAT ? contents : as_doubles(contents);
+    if (has_elements(tensor, stored)) return;
+    has_changed_ = true;
     tensor.clear_float_data();
     tensor.clear_double_data();
     tensor.clear_external_data();
     tensor.clear_data_location();
-    tensor.set_raw_data(type == Proto::FLOAT ? contents : as_doubles(contents));
+    tensor.set_raw_data(std::move(stored));
+  }
+
+  [[nodiscard]] bool has_elements(const Proto& tensor, const std::string& elements) const {
+    try {
+      return onnx::raw_elements(tensor, folder_) == elements;
+    } catch (const InputError&) {  // absent or damaged ones are replaced
+      return false;
+    }
   }
 
   static std::string as_doubles(const std::string& floats) {
@@ -122,6 +140,7 @@ class NewContents {
   }
 
   const std::string& add(const std::string& name, const Shape& shape, const std::string& contents) {
+    has_changed_ = true;
     Proto& tensor = *graph_.add_initializer();
     tensor.set_name(name);
     tensor.set_data_type(Proto::FLOAT);
@@ -162,6 +181,8 @@ class NewContents {
   }
 
   ::onnx::ModelProto& model_;
+  std::filesystem::path folder_;  // of external data
+  bool has_changed_ = false;
   ::onnx::GraphProto& graph_;
   const ImportedModel& imported_;
   onnx::StoredTensors stored_;
@@ -179,6 +200,16 @@ void embed(Proto& tensor, const std::filesystem::path& folder) {
   }
   tensor.clear_external_data();
   tensor.clear_data_location();
+}
+
+bool has_external_data(const ::onnx::GraphProto& graph) {
+  const auto is_external = [](const Proto& tensor) { return tensor.data_location() == Proto::EXTERNAL; };
+  return std::any_of(graph.initializer().begin(), graph.initializer().end(), is_external) ||
+         std::any_of(graph.node().begin(), graph.node().end(), [&](const ::onnx::NodeProto& node) {
+           return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
+             return attribute.has_t() && is_external(attribute.t());
+           });
+         });
 }
 
 void embed_all(::onnx::GraphProto& graph, const std::filesystem::path& folder) {
@@ -203,7 +234,7 @@ std::string onnx_model_with_weights(const std::filesystem::path& original, const
                                     const WeightLookup& weights) {
   const onnx::Silence silence;
   ::onnx::ModelProto model = onnx::read_proto(original, imported.resolved);
-  NewContents contents(model, imported);
+  NewContents contents(model, imported, original.parent_path());
   try {
     for (const ValueId v : changing(imported.forward)) {
       const Value& value = imported.forward.values[v];
@@ -211,6 +242,8 @@ std::string onnx_model_with_weights(const std::filesystem::path& original, const
       if (weights(value, reinterpret_cast<std::byte*>(elements.data())))
         contents.set(value, std::move(elements));
     }
+    // Without a change it is the file, bit for bit.
+    if (!contents.has_changed() && !has_external_data(model.graph())) return onnx::read_bytes(original);
     contents.drop_replaced_nodes();
     embed_all(*model.mutable_graph(), original.parent_path());
   } catch (const InputError& error) {
