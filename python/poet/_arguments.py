@@ -28,7 +28,7 @@ def onnx_import(file: Optional[str], options: Mapping[str, Any]) -> Optional[dic
     """An ONNX file with those of `options` by which it is imported, to import it again; None without a file."""
     if file is None:
         return None
-    names = ("batch_size", "input_shapes", "loss", "huber_delta", "loss_output", "allow_opaque")
+    names = ("batch_size", "input_shapes", "input_values", "loss", "huber_delta", "loss_output", "allow_opaque")
     return {"onnx": os.path.abspath(file), **{name: options[name] for name in names if options.get(name) is not None}}
 
 

@@ -327,6 +327,7 @@ def import_onnx(
     *,
     batch_size: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    input_values: Optional[Mapping[str, float]] = None,
     loss: Optional[str] = None,
     huber_delta: Optional[float] = None,
     loss_output: Optional[str] = None,
@@ -350,6 +351,7 @@ def import_onnx(
         onnx=name,
         batch_size=batch_size,
         input_shapes=shapes,
+        input_values=input_values,
         loss=loss,
         huber_delta=huber_delta,
         loss_output=loss_output,
@@ -365,7 +367,7 @@ def import_onnx(
     )
     graph = Graph._of(instance)
     graph.notices = notices
-    how = dict(batch_size=batch_size, input_shapes=shapes, loss=loss, huber_delta=huber_delta, loss_output=loss_output)
+    how = dict(batch_size=batch_size, input_shapes=shapes, input_values=input_values, loss=loss, huber_delta=huber_delta, loss_output=loss_output)
     graph._onnx = onnx_import(name, {**how, "allow_opaque": allow_opaque})
     return graph
 

@@ -41,6 +41,7 @@ def solve(
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    input_values: Optional[Mapping[str, float]] = None,
     loss: Optional[str] = None,
     huber_delta: Optional[float] = None,
     loss_output: Optional[str] = None,
@@ -91,6 +92,7 @@ def solve(
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    input_values: Optional[Mapping[str, float]] = None,
     loss: Optional[str] = None,
     huber_delta: Optional[float] = None,
     loss_output: Optional[str] = None,
@@ -130,8 +132,9 @@ def solve(
         batch_size, optimizer ("sgd", "momentum", "adam", "adamw"), trainable (glob patterns, separated by commas), sequence_length (BERTs)
         accumulate=1: steps per update; clip_norm: global norm of the gradients; label_smoothing=0: with a cross-entropy
         precision: "fp32", or "bf16-mixed" for activations stored as bfloat16
-        input_shapes ({name: shape}), loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", "none": the outputs are losses), huber_delta=1,
-            loss_output (the output that feeds it; the first), allow_opaque=False: for `onnx` only
+        input_shapes ({name: shape}), input_values ({name: number}: a constant in place of the input), allow_opaque=False: for `onnx` only
+        loss ("cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", or "none" where the network computes its own), huber_delta=1,
+            loss_output (the output that feeds it; the first; with "none" the losses, separated by commas): for `onnx` only
         paging=True, remat=True: whether a plan may page, may rematerialize
         persistent: "auto", "resident" or "excluded"; split: "auto", "off" or bytes; order: "given" or "best"
         semantics: "device", "staged" or "published"; on_time: the share of steps that must meet the deadline, such as 0.95
@@ -163,6 +166,7 @@ def solve(
         "trainable": trainable,
         "sequence_length": sequence_length,
         "input_shapes": input_shapes,
+        "input_values": input_values,
         "loss": loss,
         "huber_delta": huber_delta,
         "loss_output": loss_output,
@@ -220,6 +224,7 @@ def compare(
     trainable: Optional[str] = None,
     sequence_length: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    input_values: Optional[Mapping[str, float]] = None,
     loss: Optional[str] = None,
     huber_delta: Optional[float] = None,
     loss_output: Optional[str] = None,
@@ -258,6 +263,7 @@ def compare(
         "trainable": trainable,
         "sequence_length": sequence_length,
         "input_shapes": input_shapes,
+        "input_values": input_values,
         "loss": loss,
         "huber_delta": huber_delta,
         "loss_output": loss_output,

@@ -62,6 +62,8 @@ OnnxFile take_onnx(Arguments& arguments, const fs::path& file) {
   onnx.reading.allow_opaque = arguments.flag("allow_opaque", false);
   if (const auto shapes = arguments.take<std::map<std::string, Shape>>("input_shapes"))
     onnx.reading.input_shapes = *shapes;
+  if (const auto values = arguments.take<std::map<std::string, double>>("input_values"))
+    onnx.reading.input_values = *values;
   return onnx;
 }
 
@@ -73,7 +75,7 @@ NetworkSpec take_network(Arguments& arguments) {
                     static_cast<int>(instance.has_value());
   if (given != 1) throw py::type_error("model, onnx, instance: one of them says what to schedule");
   if (!onnx)
-    for (const char* name : {"input_shapes", "loss", "huber_delta", "loss_output", "allow_opaque"})
+    for (const char* name : {"input_shapes", "input_values", "loss", "huber_delta", "loss_output", "allow_opaque"})
       if (!arguments.object(name).is_none()) throw InputError(name, "is for `onnx`");
   if (!model && !arguments.object("sequence_length").is_none())
     throw InputError("sequence_length", onnx ? "is for built-in networks; `input_shapes` sets the inputs of `onnx`"

@@ -21,7 +21,7 @@ struct Problem {
   bool has_warning = false;  // that note is one
 };
 
-/// How an ONNX file is imported: input_shapes, loss, huber_delta, loss_output, allow_opaque.
+/// How an ONNX file is imported: input_shapes, input_values, loss, huber_delta, loss_output, allow_opaque.
 [[nodiscard]] OnnxFile take_onnx(Arguments& arguments, const std::filesystem::path& file);
 /// model, sequence_length | onnx, input_shapes, loss, allow_opaque | instance; batch_size, optimizer, trainable.
 [[nodiscard]] NetworkSpec take_network(Arguments& arguments);

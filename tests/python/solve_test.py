@@ -195,7 +195,8 @@ class WrongArguments(unittest.TestCase):
         self.check(ValueError, "trainable", trainable="nothing*")
         self.check(TypeError, r"solve\(\): colour is no argument of it$", colour="blue")
         self.check(TypeError, r"solve\(\): batch_sise .* did you mean batch_size[?]$", batch_sise=4)
-        for name, value in (("loss", "mse"), ("huber_delta", 2), ("loss_output", "y"), ("allow_opaque", True), ("input_shapes", {"x": (1, 2)})):
+        for name, value in (("loss", "mse"), ("huber_delta", 2), ("loss_output", "y"), ("allow_opaque", True), ("input_shapes", {"x": (1, 2)}),
+                            ("input_values", {"x": 1})):
             self.check(poet.InputError, f"{name}: is for `onnx`", **{name: value})
         self.check(TypeError, "model", model=poet.Graph())
         self.check(TypeError, "paging", paging="False")

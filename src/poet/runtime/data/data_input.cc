@@ -86,8 +86,9 @@ void set_sample(DataInput& input, std::int64_t batch) {
   const std::int64_t rows = input.shape.front();
   if (rows != batch && (!is_target || rows % batch != 0)) {
     throw InputError(place(input), fmt::format("has {} samples along its first axis, other inputs have {}: "
-                                               "the batch must be the first axis of all",
-                                               rows, batch));
+                                               "the batch must be the first axis of all; `input_values` {}=0 makes "
+                                               "a constant of one that no sample has",
+                                               rows, batch, input.name));
   }
   input.sample.assign(input.shape.begin() + 1, input.shape.end());
   if (rows != batch) input.sample.insert(input.sample.begin(), rows / batch);
