@@ -13,10 +13,13 @@ from onnx import numpy_helper
 from torch.nn import functional as F
 
 
+REAL = torch.float64  # what real numbers are computed in; float32 shows how far rounding takes a correct program
+
+
 def tensor_of(proto):
     array = numpy_helper.to_array(proto)
     if array.dtype.kind == "f" or str(array.dtype) == "bfloat16":
-        return torch.tensor(np.asarray(array, np.float64))
+        return torch.tensor(np.asarray(array, np.float64), dtype=REAL)
     return torch.tensor(np.array(array))
 
 
@@ -28,7 +31,7 @@ def attributes_of(node):
     return values
 
 
-TYPES = {1: torch.float64, 10: torch.float64, 11: torch.float64, 16: torch.float64, 9: torch.bool, 6: torch.int64, 7: torch.int64}
+INTEGERS = {9: torch.bool, 6: torch.int64, 7: torch.int64}
 
 
 def ints(x):
@@ -270,16 +273,16 @@ def compute(node, x, opset):
     if kind == "Constant":
         if "value" in a:
             return tensor_of(a["value"])
-        for name, type_ in (("value_float", torch.float64), ("value_floats", torch.float64), ("value_int", torch.int64), ("value_ints", torch.int64)):
+        for name, type_ in (("value_float", REAL), ("value_floats", REAL), ("value_int", torch.int64), ("value_ints", torch.int64)):
             if name in a:
                 return torch.tensor(a[name], dtype=type_)
     if kind == "ConstantOfShape":
-        value = tensor_of(a["value"]) if "value" in a else torch.zeros(1, dtype=torch.float64)
+        value = tensor_of(a["value"]) if "value" in a else torch.zeros(1, dtype=REAL)
         return value.reshape(1).expand(ints(x[0])).clone()
     if kind == "Shape":
         return torch.tensor(list(x[0].shape))
     if kind == "Cast":
-        return x[0].to(TYPES[a["to"]])
+        return x[0].to(INTEGERS.get(a["to"], REAL))
     if kind == "Reshape":
         shape = [x[0].shape[i] if d == 0 and not a.get("allowzero") else d for i, d in enumerate(ints(x[1]))]
         return x[0].reshape(shape)

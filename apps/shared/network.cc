@@ -37,11 +37,11 @@ void add_network_options(const Parser& parser, NetworkOptions& options) {
                 "fp32 (default), or bf16-mixed: activations and their gradients are stored as bfloat16, in "
                 "half the bytes; parameters and arithmetic stay float32",
                 "fp32|bf16-mixed");
-  parser.option(
-      "--trainable", options.trainable,
-      "train only parameters whose names match: patterns with * and ?, separated by commas, as in "
-      "\"layer4.*,fc.*\" (default: all); a constant of an ONNX file trains where its whole name is given",
-      "PATTERN");
+  parser.option("--trainable", options.trainable,
+                "train only parameters whose names match: patterns with * and ?, separated by commas, as in "
+                "\"layer4.*,fc.*\" (default: all); a constant of an ONNX file that is no setting trains "
+                "where its whole name is given",
+                "PATTERN");
 }
 
 void add_onnx_options(const Parser& parser, NetworkOptions& options) {

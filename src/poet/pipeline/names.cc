@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "poet/base/parse_amounts.h"
 #include "poet/base/text.h"
@@ -55,9 +56,11 @@ std::map<std::string, double> input_values_of(const std::string& place,
     const std::size_t equals = text.rfind('=');
     double number = 0;
     const char* end = text.data() + text.size();
-    const bool is_number = equals != std::string::npos && equals > 0 &&
-                           std::from_chars(text.data() + equals + 1, end, number).ptr == end &&
-                           equals + 1 < text.size();
+    bool is_number = equals != std::string::npos && equals > 0;
+    if (is_number) {
+      const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, number);
+      is_number = error == std::errc() && stop == end && std::isfinite(number);
+    }
     if (!is_number) throw InputError(place, fmt::format("\"{}\" is not NAME=NUMBER", text));
     if (!values.emplace(text.substr(0, equals), number).second)
       throw InputError(place, fmt::format("two numbers for \"{}\"", text.substr(0, equals)));

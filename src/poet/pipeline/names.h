@@ -30,10 +30,10 @@ template <class T>
 [[nodiscard]] Precision precision_named(const std::string& place, const std::string& text);
 [[nodiscard]] Loss loss_named(const std::string& place, const std::string& text);
 
-/// Parses shapes of inputs, each "NAME=1x3x224x224". Throws InputError for a repeated name.
-/// Numbers of pinned inputs, each given as NAME=NUMBER.
+/// Parses numbers of pinned inputs, each "NAME=16000". Throws InputError for a repeated name.
 [[nodiscard]] std::map<std::string, double> input_values_of(const std::string& place,
                                                             const std::vector<std::string>& texts);
+/// Parses shapes of inputs, each "NAME=1x3x224x224". Throws InputError for a repeated name.
 [[nodiscard]] std::map<std::string, Shape> input_shapes_of(const std::string& place,
                                                            const std::vector<std::string>& texts);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "poet/frontend/onnx/import.h"
 #include "tests/support/graph_text.h"
@@ -78,6 +79,21 @@ TEST(OnnxLossInput, ASoftmaxWhoseRowsAreNotTheOutputsIsRefused) {
               AllOf(HasSubstr("(Softmax)"), HasSubstr("`loss_output`")));
 }
 
+// Less the largest of each column, rows are no softmax of the same numbers.
+TEST(OnnxLossInput, OnlyTheLargestOfTheSameRowsChangesNothing) {
+  const ImportedModel model = import_model(
+      classifier({onnx_node("ReduceMax", {"h"}, {"m"}, {{"axes", std::vector<std::int64_t>{0}}}),
+                  onnx_node("Sub", {"h", "m"}, {"d"}), onnx_node("Exp", {"d"}, {"e"}),
+                  onnx_node("ReduceSum", {"e", "one"}, {"s"}), onnx_node("Div", {"e", "s"}, {"y"})}));
+  EXPECT_THAT(kinds(model.forward), Contains("sub"));
+}
+
+TEST(OnnxLossInput, AClipThatCutsProbabilitiesOffIsRefused) {
+  onnx::Model model = classifier({softmax(), onnx_node("Clip", {"p", "low", "high"}, {"y"})});
+  model.initializers["low"] = onnx_reals({}, {0.2});
+  EXPECT_THAT(input_error([&] { (void)import_model(model); }), HasSubstr("cut off by a Clip"));
+}
+
 TEST(OnnxLossInput, ASigmoidNeedsALossOfItsOwn) {
   const onnx::Model model =
       classifier({onnx_node("Sigmoid", {"h"}, {"p"}), onnx_node("Identity", {"p"}, {"y"})});
@@ -125,6 +141,10 @@ TEST(OnnxLossInput, TheNetworksOwnCrossEntropy) {
               first + second, 1e-9);
   EXPECT_NEAR(loss_of(model({}, true, {1, 0}), own_loss(), given), 0.75 * first + 0.25 * second, 1e-9);
   EXPECT_NEAR(loss_of(model({{"ignore_index", std::int64_t{-1}}}, false, {1, -1}), own_loss(), given), first,
+              1e-9);
+  // What is ignored may be impossible.
+  const test::OnnxGiven masked = {{"x", {1, 3, -std::numeric_limits<double>::infinity(), 0}}};
+  EXPECT_NEAR(loss_of(model({{"ignore_index", std::int64_t{-1}}}, false, {1, -1}), own_loss(), masked), first,
               1e-9);
 }
 

@@ -106,6 +106,44 @@ TEST(OnnxRoles, OnesUnderAGeneratedNameDoNotTrain) {
   EXPECT_THAT(scaled("norm.weight"), ElementsAre("norm.weight", "w"));
 }
 
+// A head that begins as zeros, as the exporters name its transpose.
+TEST(OnnxRoles, ALayerOfZerosTrains) {
+  for (const char* name : {"val_3", "onnx::MatMul_15"}) {
+    onnx::Model model = onnx_model({2, 3}, {{name, onnx_reals({3, 2}, {0, 0, 0, 0, 0, 0})}},
+                                   {onnx_node("MatMul", {"x", name}, {"y"})});
+    model.producer = "pytorch";
+    EXPECT_THAT(trained(import_model(model)), ElementsAre(name));
+  }
+}
+
+// A threshold of which a gradient comes elsewhere trains; what is only compared cannot.
+TEST(OnnxRoles, WhatIsComparedMayTrain) {
+  const auto chosen = [](const std::string& otherwise) {
+    return trained(import_model(
+        onnx_model({2, 3}, {{"t", onnx_reals({3})}, {"w", onnx_reals({3, 3})}},
+                   {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Less", {"h", "t"}, {"below"}),
+                    onnx_node("Where", {"below", otherwise, "h"}, {"y"})})));
+  };
+  EXPECT_THAT(chosen("t"), UnorderedElementsAre("t", "w"));
+  EXPECT_THAT(chosen("x"), ElementsAre("w"));
+}
+
+// What the newer exporter writes for w.clone(), and the older one for a merged tensor.
+TEST(OnnxRoles, AnIdentityPartsMergedTensorsOnly) {
+  const auto copied = [](const std::string& name, bool says_origins) {
+    onnx::Model model =
+        onnx_model({2, 3}, {{"w", onnx_reals({3, 3})}},
+                   {onnx_node("Identity", {"w"}, {name}), onnx_node("MatMul", {"x", "w"}, {"h"}),
+                    onnx_node("MatMul", {"h", name}, {"y"})});
+    model.producer = "pytorch";
+    if (says_origins) model.origins["w"] = onnx::Origin::parameter;
+    return trained(import_model(model));
+  };
+  EXPECT_THAT(copied("layer2.w", false), ElementsAre("w", "layer2.w"));
+  EXPECT_THAT(copied("clone", false), ElementsAre("w"));
+  EXPECT_THAT(copied("layer2.w", true), ElementsAre("w"));
+}
+
 TEST(OnnxRoles, GeneratedNames) {
   onnx::Model model;
   model.producer = "pytorch";
@@ -115,6 +153,9 @@ TEST(OnnxRoles, GeneratedNames) {
   for (const char* name : {"fc.weight", "conv1_w_0", "gate", "h0", "layer_2", "mul.weight", "W"})
     EXPECT_FALSE(onnx::is_generated(model, name)) << name;
   model.origins = {{"t", onnx::Origin::parameter}, {"gate", onnx::Origin::folded}};
+  model.has_scoped_names = true;  // the older exporter names nothing after functions
+  EXPECT_FALSE(onnx::is_generated(model, "mul_1"));
+  model.has_scoped_names = false;
   EXPECT_FALSE(onnx::is_generated(model, "t"));
   EXPECT_TRUE(onnx::is_generated(model, "gate"));
 }

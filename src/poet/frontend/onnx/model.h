@@ -93,6 +93,7 @@ struct Model {
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
   std::map<std::string, Origin> origins;  // of initialisers, where the file says so
+  bool has_scoped_names = false;          // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
   ListedNodes listed;       // of the file that the nodes come from; none: of no file
 };

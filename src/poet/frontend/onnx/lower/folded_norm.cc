@@ -13,7 +13,7 @@ namespace {
 bool is_numbered(std::string_view name) {
   constexpr std::string_view kPrefix = "onnx::Conv_";
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return '0' <= c && c <= '9'; });
+  return is_digits(name);
 }
 
 bool is_layer(const Model& model, const Node& node) {

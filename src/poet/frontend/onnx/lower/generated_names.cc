@@ -5,13 +5,9 @@
 #include <string_view>
 
 namespace poet::onnx {
-namespace {
-
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
-
-}  // namespace
 
 std::string_view stem(std::string_view name) {
   std::string_view cut = name;
@@ -88,7 +84,7 @@ bool is_generated(const Model& model, const std::string& name) {
                                                        "where",
                                                        "zeros",
                                                        "zeros_like"};
-  return model.producer == "pytorch" && functions.contains(base);
+  return model.producer == "pytorch" && !model.has_scoped_names && functions.contains(base);
 }
 
 }  // namespace poet::onnx

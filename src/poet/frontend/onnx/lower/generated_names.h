@@ -15,6 +15,8 @@ namespace poet::onnx {
 /// function (zeros, mul_1, t).
 [[nodiscard]] bool is_generated(const Model& model, const std::string& name);
 
+[[nodiscard]] bool is_digits(std::string_view text);
+
 /// A name without the number at its end, and without the underscores before that: mul of mul_1.
 [[nodiscard]] std::string_view stem(std::string_view name);
 

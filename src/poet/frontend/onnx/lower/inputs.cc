@@ -8,6 +8,7 @@
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/frontend/onnx/read/read_model.h"
 
 namespace poet::onnx {
 namespace {
@@ -92,6 +93,9 @@ void pin(Lowering& net, const Declaration& input, double number) {
   tensor.type = input.type;
   tensor.type_name = input.type_name;
   tensor.shape = chosen_shape(net.model, input, net.options);
+  if (element_count(tensor.shape) > kMostIntegers)
+    throw InputError("`input_values`", fmt::format("'{}' is {}, which is more than {} elements", input.name,
+                                                   shown(tensor.shape), kMostIntegers));
   const auto count = static_cast<std::size_t>(element_count(tensor.shape));
   if (input.type == Type::real) {
     tensor.fill = number;

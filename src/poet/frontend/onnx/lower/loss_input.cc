@@ -10,28 +10,55 @@
 #include "poet/base/error.h"
 #include "poet/base/text.h"
 #include "poet/frontend/onnx/lower/constants/attributes.h"
+#include "poet/frontend/onnx/lower/uses.h"
 
 namespace poet::onnx {
 namespace {
 
-/// Returns the node of ONNX's own domain that writes the value, or null.
-const Node* writer_of(const Model& model, const std::string& value) {
-  const auto writes = [&value](const Node& node) {
-    return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
-  };
-  const auto found = std::find_if(model.nodes.begin(), model.nodes.end(), writes);
-  return found == model.nodes.end() || !found->domain.empty() || found->inputs.empty() ? nullptr : &*found;
+/// A model and the nodes that write its values.
+struct Written {
+  const Model& model;
+  std::map<std::string, const Node*> writers;
+};
+
+/// Returns the node of ONNX's own domain, with inputs, that writes the value, or null.
+const Node* writer_of(const Written& w, const std::string& value) {
+  const auto found = w.writers.find(value);
+  if (found == w.writers.end() || !found->second->domain.empty() || found->second->inputs.empty())
+    return nullptr;
+  return found->second;
 }
 
-const Node* writer_of(const Model& model, const std::string& value, const char* op_type) {
-  const Node* node = writer_of(model, value);
+const Node* writer_of(const Written& w, const std::string& value, const char* op_type) {
+  const Node* node = writer_of(w, value);
   return node != nullptr && node->op_type == op_type ? node : nullptr;
 }
 
-/// Returns whether the node keeps numbers as they are or nearly so: identities and bounds.
-bool keeps_all(const Node& node) {
+/// Returns the tensor that the file stores as an initialiser or a Constant node, or null.
+const Tensor* stored_tensor(const Written& w, const std::string& name) {
+  const auto stored = w.model.initializers.find(name);
+  if (stored != w.model.initializers.end()) return &stored->second;
+  const auto made = w.writers.find(name);
+  if (made == w.writers.end() || made->second->op_type != "Constant") return nullptr;
+  const auto value = made->second->attributes.find("value");
+  return value == made->second->attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
+}
+
+/// Returns whether bounds leave probabilities nearly as they are.
+bool bounds_nothing(const Written& w, const Node& clip) {
+  constexpr double kNearly = 0.01;
+  const auto bound = [&](std::size_t i, const char* attribute, double none) {
+    if (i >= clip.inputs.size() || clip.inputs[i].empty()) return real(clip, attribute, none);
+    const Tensor* tensor = stored_tensor(w, clip.inputs[i]);
+    return tensor != nullptr && tensor->fill ? *tensor->fill : std::nan("");
+  };
+  return bound(1, "min", 0.0) <= kNearly && bound(2, "max", 1.0) >= 1.0 - kNearly;
+}
+
+/// Returns whether the node keeps probabilities as they are or nearly so.
+bool keeps_all(const Written& w, const Node& node) {
   const std::int64_t to = integer(node, "to", 0);
-  return node.op_type == "Identity" || node.op_type == "Clip" ||
+  return node.op_type == "Identity" || (node.op_type == "Clip" && bounds_nothing(w, node)) ||
          (node.op_type == "Cast" && (to == 1 || to == 10 || to == 11 || to == 16));
 }
 
@@ -40,41 +67,31 @@ bool is_other_shape(const Node& node) {
   return views.contains(node.op_type);
 }
 
-/// Returns the integers that the file stores as an initialiser or a Constant node; empty if it does not.
-std::vector<std::int64_t> stored_integers(const Model& model, const std::string& name) {
-  const auto stored = model.initializers.find(name);
-  if (stored != model.initializers.end()) return stored->second.integers;
-  for (const Node& node : model.nodes) {
-    if (node.op_type != "Constant" || node.outputs.empty() || node.outputs[0] != name) continue;
-    const auto value = node.attributes.find("value");
-    const Tensor* tensor = value == node.attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
-    return tensor != nullptr ? tensor->integers : integers(node, "value_ints");
-  }
-  return {};
-}
-
 /// Returns the only axis of a reduction that keeps it, if the file says it.
-std::optional<std::int64_t> kept_axis(const Model& model, const Node& node) {
-  const std::vector<std::int64_t> axes =
-      node.inputs.size() > 1 ? stored_integers(model, node.inputs[1]) : integers(node, "axes");
+std::optional<std::int64_t> kept_axis(const Written& w, const Node& node) {
+  std::vector<std::int64_t> axes = integers(node, "axes");
+  if (node.inputs.size() > 1)
+    if (const Tensor* tensor = stored_tensor(w, node.inputs[1])) axes = tensor->integers;
   return axes.size() == 1 && integer(node, "keepdims", 1) != 0 ? std::optional(axes[0]) : std::nullopt;
 }
 
 /// Returns the softmax that the node ends: itself, or Exp(x) / ReduceSum(Exp(x)).
-std::optional<RemovedSoftmax> softmax_at(const Model& model, const Node& node) {
+std::optional<RemovedSoftmax> softmax_at(const Written& w, const Node& node) {
   if (node.op_type == "Softmax" || node.op_type == "LogSoftmax")
     return RemovedSoftmax{&node, {}, node.inputs[0]};
   if (node.op_type != "Div" || node.inputs.size() != 2) return std::nullopt;
-  const Node* exp = writer_of(model, node.inputs[0], "Exp");
-  const Node* sum = writer_of(model, node.inputs[1], "ReduceSum");
+  const Node* exp = writer_of(w, node.inputs[0], "Exp");
+  const Node* sum = writer_of(w, node.inputs[1], "ReduceSum");
   if (exp == nullptr || sum == nullptr || sum->inputs[0] != node.inputs[0]) return std::nullopt;
-  const std::optional<std::int64_t> axis = kept_axis(model, *sum);
+  const std::optional<std::int64_t> axis = kept_axis(w, *sum);
   if (!axis) return std::nullopt;
   RemovedSoftmax softmax{&node, axis, exp->inputs[0]};
   // Less the largest, which changes nothing.
-  const Node* less = writer_of(model, softmax.logits, "Sub");
-  const Node* most = less == nullptr ? nullptr : writer_of(model, less->inputs.at(1), "ReduceMax");
-  if (most != nullptr && most->inputs[0] == less->inputs[0]) softmax.logits = less->inputs[0];
+  const Node* less = writer_of(w, softmax.logits, "Sub");
+  const Node* most =
+      less == nullptr || less->inputs.size() != 2 ? nullptr : writer_of(w, less->inputs[1], "ReduceMax");
+  if (most != nullptr && most->inputs[0] == less->inputs[0] && kept_axis(w, *most) == axis)
+    softmax.logits = less->inputs[0];
   return softmax;
 }
 
@@ -111,8 +128,8 @@ void note_outputs(const Model& model, const ImportOptions& options, const LossIn
 }
 
 /// Takes the file's own loss off.
-void take_loss(const Model& model, LossInput& input, Notices& notices) {
-  const Node* last = writer_of(model, input.outputs.front());
+void take_loss(const Written& w, LossInput& input, Notices& notices) {
+  const Node* last = writer_of(w, input.outputs.front());
   if (last == nullptr || last->outputs.front() != input.outputs.front() ||
       (last->op_type != "SoftmaxCrossEntropyLoss" && last->op_type != "NegativeLogLikelihoodLoss")) {
     return;
@@ -126,16 +143,25 @@ void take_loss(const Model& model, LossInput& input, Notices& notices) {
 }
 
 /// Takes a softmax or sigmoid off the end, or refuses it.
-void take_function(const Model& model, const ImportOptions& options, LossInput& input, Notices& notices) {
+void take_function(const Written& w, const ImportOptions& options, LossInput& input, Notices& notices) {
   std::vector<const Node*> after;
   bool is_seen = false;
-  const Node* last = writer_of(model, input.outputs.front());
-  while (last != nullptr && (keeps_all(*last) || is_other_shape(*last))) {
+  const Node* last = writer_of(w, input.outputs.front());
+  while (last != nullptr && (keeps_all(w, *last) || is_other_shape(*last))) {
     is_seen = is_seen || is_other_shape(*last);
     after.push_back(last);
-    last = writer_of(model, last->inputs.front());
+    last = writer_of(w, last->inputs.front());
   }
   if (last == nullptr) return;
+  if (options.loss == Loss::cross_entropy && last->op_type == "Clip" && !last->inputs.empty()) {
+    const Node* bounded = writer_of(w, last->inputs[0]);
+    if (bounded != nullptr && softmax_at(w, *bounded))
+      throw InputError(
+          Field{"loss_output"},
+          fmt::format("'{}' is a softmax cut off by a Clip, which cross-entropy cannot undo; name an "
+                      "output of the logits",
+                      input.outputs.front()));
+  }
   std::string before;
   if (options.loss == Loss::cross_entropy) {
     if (last->op_type == "Sigmoid")
@@ -144,7 +170,7 @@ void take_function(const Model& model, const ImportOptions& options, LossInput& 
           fmt::format("cross-entropy is over classes, but the output '{}' is a Sigmoid; `loss` bce "
                       "fits probabilities, each of its own",
                       input.outputs.front()));
-    std::optional<RemovedSoftmax> softmax = softmax_at(model, *last);
+    std::optional<RemovedSoftmax> softmax = softmax_at(w, *last);
     if (!softmax) return;
     // Cross-entropy of logarithms of probabilities is that of the logits.
     if (last->op_type == "LogSoftmax" && !after.empty()) return;
@@ -179,9 +205,10 @@ LossInput loss_input(const Model& model, const ImportOptions& options, Notices& 
   check_delta(options);
   LossInput input{outputs_of(model, options)};
   note_outputs(model, options, input, notices);
-  if (options.loss == Loss::cross_entropy) take_loss(model, input, notices);
+  const Written written{model, writers_of(model)};
+  if (options.loss == Loss::cross_entropy) take_loss(written, input, notices);
   if (options.loss == Loss::cross_entropy || options.loss == Loss::binary_cross_entropy_with_logits)
-    take_function(model, options, input, notices);
+    take_function(written, options, input, notices);
   return input;
 }
 

@@ -15,13 +15,6 @@
 namespace poet::onnx {
 namespace {
 
-/// Returns the input's integer if it is known and a single number.
-std::optional<std::int64_t> known_number(const Lowering& net, const Node& node, std::size_t input) {
-  const Fixed* x = fixed_of(net, node, input);
-  if (x == nullptr || !x->tensor.known || x->tensor.integers.size() != 1) return std::nullopt;
-  return x->tensor.integers[0];
-}
-
 /// Throws ControlKnown with the branch of an If or the trip count of a Loop, since ops have no subgraphs, or
 /// InputError if it is not known.
 [[noreturn]] void find_out_control(const Lowering& net, const Node& node) {
@@ -29,9 +22,9 @@ std::optional<std::int64_t> known_number(const Lowering& net, const Node& node, 
   const std::size_t condition_input = loop ? 1 : 0;
   const std::optional<std::int64_t> condition = loop && !has_input(node, condition_input)
                                                     ? std::optional<std::int64_t>(1)
-                                                    : known_number(net, node, condition_input);
+                                                    : whole_number(net, node, condition_input);
   if (condition && (!loop || *condition == 0)) throw ControlKnown{{node.index, *condition != 0 ? 1 : 0}};
-  const std::optional<std::int64_t> trips = loop ? known_number(net, node, 0) : std::nullopt;
+  const std::optional<std::int64_t> trips = loop ? whole_number(net, node, 0) : std::nullopt;
   if (condition && trips) throw ControlKnown{{node.index, std::max<std::int64_t>(0, *trips)}};
   throw InputError(loop
                        ? "poet imports a Loop only where it is known how often it runs and nothing else ends "
@@ -152,6 +145,8 @@ ImportedModel lowered(const Model& model, const ImportOptions& options, const Op
                .notices = notices,
                .roles = std::move(roles),
                .builder = GraphBuilder(model.name)};
+  net.exported_in_training = std::any_of(model.nodes.begin(), model.nodes.end(),
+                                         [&](const Node& node) { return is_training(model, node); });
   add_inputs(net);
   add_constants(net);
   for (const Node& node : model.nodes) lower_node(net, node);

@@ -50,6 +50,7 @@ struct Lowering {
   Uses uses;
   Notices notices;
   Roles roles;
+  bool exported_in_training = false;  // some batch normalisation is in training
   GraphBuilder builder;
 
   std::map<std::string, Operand> operands = {};  // of the inputs, constants and nodes so far, by name

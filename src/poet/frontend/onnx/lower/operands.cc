@@ -11,9 +11,13 @@ namespace poet::onnx {
 
 bool has_input(const Node& node, std::size_t i) { return i < node.inputs.size() && !node.inputs[i].empty(); }
 
-const Operand& operand_of(const Lowering& net, const Node& node, std::size_t i) {
+const std::string& input_name(const Node& node, std::size_t i) {
   if (!has_input(node, i)) throw InputError(fmt::format("input {} is missing", i));
-  const auto found = net.operands.find(node.inputs[i]);
+  return node.inputs[i];
+}
+
+const Operand& operand_of(const Lowering& net, const Node& node, std::size_t i) {
+  const auto found = net.operands.find(input_name(node, i));
   if (found == net.operands.end() || std::holds_alternative<std::monostate>(found->second)) {
     throw InputError(fmt::format("reads '{}', a result that poet does not compute", node.inputs[i]));
   }

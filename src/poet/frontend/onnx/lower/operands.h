@@ -44,6 +44,8 @@ struct Fixed {
 using Operand = std::variant<std::monostate, Runtime, Fixed>;
 
 [[nodiscard]] bool has_input(const Node& node, std::size_t i);
+/// Its name. Throws InputError where there is none.
+[[nodiscard]] const std::string& input_name(const Node& node, std::size_t i);
 
 // Of input `i`. Throw InputError when there is none, or it is of another sort.
 [[nodiscard]] const Operand& operand_of(const Lowering& net, const Node& node, std::size_t i);

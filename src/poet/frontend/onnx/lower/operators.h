@@ -50,6 +50,9 @@ struct OperatorEntry {
 inline constexpr const char* kMicrosoftDomain = "com.microsoft";
 [[nodiscard]] OperatorRule find_microsoft_operator(const std::string& op_type);
 
+/// Whether the node is a batch normalisation in training.
+[[nodiscard]] bool is_training(const Model& model, const Node& node);
+
 /// Does what a node of the file would do that is like this one, with any name of a result.
 void lower_as(Lowering& net, const Node& node);
 

@@ -12,15 +12,6 @@
 namespace poet::onnx {
 namespace {
 
-/// The node that makes each value.
-std::map<std::string, const Node*> writers_of(const Model& model) {
-  std::map<std::string, const Node*> writers;
-  for (const Node& node : model.nodes) {
-    for (const std::string& output : node.outputs) writers[output] = &node;
-  }
-  return writers;
-}
-
 const Tensor* stored_value_of(const Node& node) {
   const auto value = node.attributes.find("value");
   return value == node.attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
@@ -44,39 +35,36 @@ struct Filters {
 };
 
 /// Returns the number of elements that the node makes, 0 where its shape is computed.
-std::int64_t elements_made(const Model& model, const std::map<std::string, const Node*>& writers,
-                           const Node& node) {
+std::int64_t elements_made(const Model& model, const Uses& uses, const Node& node) {
   const Tensor* value = stored_value_of(node);
   if (node.op_type == "Constant") return value == nullptr ? 0 : element_count(value->shape);
-  const auto shape = model.initializers.find(node.inputs.at(0));
-  const auto writer = writers.find(node.inputs.at(0));
+  if (node.inputs.empty()) return 0;
+  const auto shape = model.initializers.find(node.inputs[0]);
+  const Node* made = writer(uses, node.inputs[0]);
   const Tensor* list = shape != model.initializers.end() ? &shape->second
-                       : writer != writers.end()         ? stored_value_of(*writer->second)
+                       : made != nullptr                 ? stored_value_of(*made)
                                                          : nullptr;
   return list != nullptr && list->known ? element_count(list->integers) : 0;
 }
 
 Filters filters_of(const Model& model, const Uses& uses) {
-  const std::map<std::string, const Node*> writers = writers_of(model);
   Filters filters;
   for (const Node& node : model.nodes) {
     if (!uses.needed.contains(node.index)) continue;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!is_filter({&node, i})) continue;
       std::string from = node.inputs[i];
-      auto writer = writers.find(from);
-      while (writer != writers.end() && is_view(*writer->second) && !writer->second->inputs.empty()) {
-        from = writer->second->inputs.front();
-        writer = writers.find(from);
+      const Node* made = writer(uses, from);
+      while (made != nullptr && is_view(*made) && !made->inputs.empty()) {
+        from = made->inputs.front();
+        made = writer(uses, from);
       }
-      if (writer == writers.end()) {
-        const auto stored = model.initializers.find(from);
-        if (stored != model.initializers.end() && stored->second.type == Type::real)
-          filters.initializers.insert(from);
-      } else if (makes_reals(*writer->second)) {
-        auto& found = writer->second->op_type == "Constant" ? filters.constants : filters.fills;
-        if (found.insert(from).second)
-          filters.elements_of_nodes += elements_made(model, writers, *writer->second);
+      const auto stored = model.initializers.find(from);
+      if (stored != model.initializers.end()) {
+        if (stored->second.type == Type::real) filters.initializers.insert(from);
+      } else if (made != nullptr && makes_reals(*made)) {
+        auto& found = made->op_type == "Constant" ? filters.constants : filters.fills;
+        if (found.insert(from).second) filters.elements_of_nodes += elements_made(model, uses, *made);
       }
     }
   }
@@ -111,9 +99,14 @@ class Decision {
     if (options_.trained.contains(name)) return {true, "--trainable names it"};
     if (said && origin->second == Origin::parameter) return {true, "the file says that it is a parameter"};
     if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
-    if (tensor.patterned) return {false, "few numbers over and over or infinite ones, as formulas make them"};
+    if (every(is_compared)) return {false, "only compared, so that it has no gradient"};
     const bool generated = is_generated(model_, name);
-    if (generated && tensor.fill) return {false, shown_number(*tensor.fill) + ", named by the exporter"};
+    // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
+    const bool of_layer = generated && is_of_layer(name) && every(is_filter);
+    if (tensor.patterned && !of_layer && (generated || !every(is_weight)))
+      return {false, "few numbers over and over or infinite ones, as formulas make them"};
+    if (generated && tensor.fill && !of_layer)
+      return {false, shown_number(*tensor.fill) + ", named by the exporter"};
     if (tensor.fill == 0.0 && every([](const Use& use) { return is_initial_state(*use.node, use.input); }))
       return {false, "zeros, the initial state of a layer"};
     // Parameters of PyTorch's modules have names of their own, its numbers do not.
@@ -156,10 +149,9 @@ Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& option
   for (const auto& [name, tensor] : model.initializers) {
     if (tensor.type != Type::real) continue;
     roles.of[name] = decision.of_initializer(name, tensor);
-    if (!uses.identities_part) continue;
     for (const Node* node : readers(uses, name))
-      if (node->domain.empty() && node->op_type == "Identity")
-        roles.of[node->outputs.at(0)] = decision.of_initializer(node->outputs[0], tensor);
+      if (!node->outputs.empty() && uses.parted.contains(node->outputs[0]))
+        roles.of[node->outputs[0]] = decision.of_initializer(node->outputs[0], tensor);
   }
   for (const Node& node : model.nodes) {
     if (!makes_reals(node)) continue;

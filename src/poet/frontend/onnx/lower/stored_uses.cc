@@ -36,7 +36,7 @@ std::vector<Use> uses_through_views(const Uses& uses, const std::string& value) 
       before = node;
       for (std::size_t i = 0; i < node->inputs.size(); ++i) {
         if (node->inputs[i] != at) continue;
-        if (uses.identities_part && node->op_type == "Identity" && at == value) continue;
+        if (!node->outputs.empty() && uses.parted.contains(node->outputs[0])) continue;
         if (i > 0 || !is_view(*node) || node->outputs.empty())
           found.push_back({node, i});
         else if (seen.insert(node->outputs.front()).second)
@@ -93,11 +93,13 @@ bool is_setting(const Use& use) {
       {"NegativeLogLikelihoodLoss", {2}},
       {"SoftmaxCrossEntropyLoss", {2}},
   };
-  if (is_among(slots, use)) return true;
-  // Where nothing is computed of it: exponents, comparisons.
-  static const Slots operands = {{"Equal", {0, 1}}, {"Greater", {0, 1}},     {"GreaterOrEqual", {0, 1}},
-                                 {"Less", {0, 1}},  {"LessOrEqual", {0, 1}}, {"Sign", {0}}};
-  return is_among(operands, use);
+  return is_among(slots, use);
+}
+
+bool is_compared(const Use& use) {
+  static const Slots slots = {{"Equal", {0, 1}}, {"Greater", {0, 1}},     {"GreaterOrEqual", {0, 1}},
+                              {"Less", {0, 1}},  {"LessOrEqual", {0, 1}}, {"Sign", {0}}};
+  return is_among(slots, use);
 }
 
 }  // namespace poet::onnx

@@ -26,8 +26,10 @@ struct Use {
 [[nodiscard]] bool is_filter(const Use& use);
 /// Running statistics.
 [[nodiscard]] bool is_statistics(const Use& use);
-/// No operand, but a setting that must be known: a bound, ratio, exponent, size.
+/// No operand, but a setting: a bound, ratio or size, which must be known; a table or weights of classes.
 [[nodiscard]] bool is_setting(const Use& use);
+/// Something that is compared or of which the sign is taken, through which no gradient comes.
+[[nodiscard]] bool is_compared(const Use& use);
 
 /// Whether the node only shows its first input in another shape, order or type.
 [[nodiscard]] bool is_view(const Node& node);

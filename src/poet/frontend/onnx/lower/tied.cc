@@ -15,10 +15,16 @@
 namespace poet::onnx {
 namespace {
 
-/// The kinds of inputs that read a tensor.
+/// The kinds of inputs that read a tensor; matrices of products are of one.
 std::set<std::pair<std::string, std::size_t>> kinds_of_uses(const Uses& uses, const std::string& name) {
   std::set<std::pair<std::string, std::size_t>> kinds;
-  for (const Use& use : uses_through_views(uses, name)) kinds.emplace(use.node->op_type, use.input);
+  for (const Use& use : uses_through_views(uses, name)) {
+    const bool product = use.node->op_type == "MatMul" || (use.node->op_type == "Gemm" && use.input < 2);
+    if (product)
+      kinds.emplace("matrix", 0);
+    else
+      kinds.emplace(use.node->op_type, use.input);
+  }
   return kinds;
 }
 
@@ -32,12 +38,16 @@ std::optional<bool> orientation(const Tensor& a, const Tensor& b) {
   return std::nullopt;
 }
 
+/// Returns whether the file says that it is a parameter. It stores each once.
+bool is_parameter(const Model& model, const std::string& name) {
+  const auto origin = model.origins.find(name);
+  return origin != model.origins.end() && origin->second == Origin::parameter;
+}
+
 /// Returns whether `a` is rather a module's own tensor than `b`.
 bool comes_first(const Model& model, const std::string& a, const std::string& b) {
   const auto rank = [&](const std::string& name) {
-    const auto origin = model.origins.find(name);
-    const bool said = origin != model.origins.end() && origin->second == Origin::parameter;
-    return std::tuple(said ? 0 : 1, is_generated(model, name) ? 1 : 0,
+    return std::tuple(is_parameter(model, name) ? 0 : 1, is_generated(model, name) ? 1 : 0,
                       name.find('.') == std::string::npos ? 1 : 0, name);
   };
   return rank(a) < rank(b);

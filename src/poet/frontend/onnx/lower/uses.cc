@@ -2,14 +2,22 @@
 
 #include <algorithm>
 
+#include "poet/frontend/onnx/lower/generated_names.h"
 #include "poet/frontend/onnx/lower/zero_states.h"
 
 namespace poet::onnx {
 
+std::map<std::string, const Node*> writers_of(const Model& model) {
+  std::map<std::string, const Node*> writers;
+  for (const Node& node : model.nodes)
+    for (const std::string& output : node.outputs) writers[output] = &node;
+  return writers;
+}
+
 Uses uses_of(const Model& model, std::set<std::string> outputs, const std::set<std::string>& zeros,
              const std::map<std::size_t, std::string>& opaque) {
   std::set<std::string> wanted = outputs;
-  Uses uses{std::move(outputs), {}, {}, model.producer == "pytorch"};
+  Uses uses{std::move(outputs), {}, {}, {}, writers_of(model)};
   for (std::size_t i = model.nodes.size(); i-- > 0;) {
     const Node& node = model.nodes[i];
     const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
@@ -25,11 +33,21 @@ Uses uses_of(const Model& model, std::set<std::string> outputs, const std::set<s
   }
   for (const Node& node : model.nodes) {
     if (!uses.needed.contains(node.index)) continue;
+    if (model.producer == "pytorch" && model.origins.empty() && node.domain.empty() &&
+        node.op_type == "Identity" && !node.inputs.empty() && !node.outputs.empty() &&
+        model.initializers.contains(node.inputs[0]) && !is_generated(model, node.outputs[0])) {
+      uses.parted.insert(node.outputs[0]);
+    }
     for (const std::string& input : node.inputs) {
       if (!input.empty()) uses.readers[input].push_back(&node);
     }
   }
   return uses;
+}
+
+const Node* writer(const Uses& uses, const std::string& value) {
+  const auto found = uses.writers.find(value);
+  return found == uses.writers.end() || !found->second->domain.empty() ? nullptr : found->second;
 }
 
 const std::vector<const Node*>& readers(const Uses& uses, const std::string& value) {

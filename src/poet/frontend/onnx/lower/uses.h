@@ -17,9 +17,10 @@ struct Uses {
   std::set<std::string> outputs;                            // what the loss reads
   std::set<std::size_t> needed;                             // nodes, by index, that they depend on
   std::map<std::string, std::vector<const Node*>> readers;  // needed ones, once per input that reads it
-  // PyTorch's exporter merges initialisers that are equal when exported (such as the scales of a new
-  // network's normalisations) into one, with an Identity for each other name: it is a tensor of its own.
-  bool identities_part = false;
+  // PyTorch's older exporter merges initialisers that are equal when exported (such as the scales of a new
+  // network's normalisations) into one, with an Identity for each other name: that is a tensor of its own.
+  std::set<std::string> parted;                // these names
+  std::map<std::string, const Node*> writers;  // of all results
 };
 
 /// `zeros`: values that no recurrent layer needs as its initial state (zero_values()), unless it is one of
@@ -27,6 +28,12 @@ struct Uses {
 [[nodiscard]] Uses uses_of(const Model& model, std::set<std::string> outputs,
                            const std::set<std::string>& zeros,
                            const std::map<std::size_t, std::string>& opaque);
+
+/// The node that writes each value. O(nodes log nodes).
+[[nodiscard]] std::map<std::string, const Node*> writers_of(const Model& model);
+
+/// The node of ONNX's own domain that writes it; null where there is none. O(log nodes), as the following.
+[[nodiscard]] const Node* writer(const Uses& uses, const std::string& value);
 
 /// The needed nodes that read it, once per input. O(log nodes), as the following.
 [[nodiscard]] const std::vector<const Node*>& readers(const Uses& uses, const std::string& value);

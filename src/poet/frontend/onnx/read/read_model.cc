@@ -187,8 +187,11 @@ void add_initializers(Model& model, const ::onnx::GraphProto& graph, const Place
 
 void take_nodes(Model& model, const ::onnx::GraphProto& graph, const Place& place) {
   model.nodes.clear();
-  for (const ::onnx::NodeProto& node : graph.node())
+  for (const ::onnx::NodeProto& node : graph.node()) {
     model.nodes.push_back(read_node(node, model.nodes.size(), place));
+    for (const std::string& name : model.nodes.back().outputs)
+      model.has_scoped_names = model.has_scoped_names || name.starts_with("/") || name.starts_with("onnx::");
+  }
   check_order(model, place.name);
 }
 

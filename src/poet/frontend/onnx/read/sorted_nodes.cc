@@ -9,20 +9,21 @@
 namespace poet::onnx {
 namespace {
 
-/// Adds what the node and its subgraphs read, and sorts the subgraphs.
-void add_reads(::onnx::NodeProto& node, std::vector<std::string>& reads) {
-  reads.insert(reads.end(), node.input().begin(), node.input().end());
+std::vector<std::string> sorted_reads(::onnx::GraphProto& graph);
+
+/// Returns what the node and its subgraphs read, which it sorts.
+std::vector<std::string> reads_of(::onnx::NodeProto& node) {
+  std::vector<std::string> reads(node.input().begin(), node.input().end());
   for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
     if (!attribute.has_g()) continue;
-    sort_nodes(*attribute.mutable_g());
-    for (::onnx::NodeProto& inner : *attribute.mutable_g()->mutable_node()) add_reads(inner, reads);
-    for (const ::onnx::ValueInfoProto& output : attribute.g().output()) reads.push_back(output.name());
+    const std::vector<std::string> inner = sorted_reads(*attribute.mutable_g());
+    reads.insert(reads.end(), inner.begin(), inner.end());
   }
+  return reads;
 }
 
-}  // namespace
-
-void sort_nodes(::onnx::GraphProto& graph) {
+/// Sorts a graph, and the graphs in it once each, and returns what they read.
+std::vector<std::string> sorted_reads(::onnx::GraphProto& graph) {
   const auto count = static_cast<std::size_t>(graph.node_size());
   std::unordered_map<std::string, std::size_t> writers;
   for (std::size_t i = 0; i < count; ++i) {
@@ -32,9 +33,11 @@ void sort_nodes(::onnx::GraphProto& graph) {
   std::vector<std::size_t> waits(count, 0);
   std::vector<std::vector<std::size_t>> followers(count);
   bool sorted = true;
+  std::vector<std::string> all;
+  for (const ::onnx::ValueInfoProto& output : graph.output()) all.push_back(output.name());
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::string> reads;
-    add_reads(*graph.mutable_node(static_cast<int>(i)), reads);
+    const std::vector<std::string> reads = reads_of(*graph.mutable_node(static_cast<int>(i)));
+    all.insert(all.end(), reads.begin(), reads.end());
     for (const std::string& name : reads) {
       const auto writer = writers.find(name);
       if (writer == writers.end() || writer->second == i) continue;
@@ -43,7 +46,7 @@ void sort_nodes(::onnx::GraphProto& graph) {
       ++waits[i];
     }
   }
-  if (sorted) return;
+  if (sorted) return all;
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
   for (std::size_t i = 0; i < count; ++i)
     if (waits[i] == 0) ready.push(i);
@@ -63,6 +66,11 @@ void sort_nodes(::onnx::GraphProto& graph) {
   google::protobuf::RepeatedPtrField<::onnx::NodeProto> nodes;
   for (const std::size_t i : order) nodes.Add()->Swap(graph.mutable_node(static_cast<int>(i)));
   graph.mutable_node()->Swap(&nodes);
+  return all;
 }
+
+}  // namespace
+
+void sort_nodes(::onnx::GraphProto& graph) { (void)sorted_reads(graph); }
 
 }  // namespace poet::onnx

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -155,9 +156,15 @@ std::optional<double> exponent_of(const Lowering& net, const Node& node) {
 
 /// Adds exp(p log x), for exponents p that are computed, train or differ.
 void power_of_each(Lowering& net, const Node& node) {
+  const Fixed* known = fixed_of(net, node, 1);
+  if (known != nullptr && !known->role.trains && known->tensor.known &&
+      std::all_of(known->tensor.reals.begin(), known->tensor.reals.end(),
+                  [](double p) { return p == std::floor(p); }))
+    throw InputError(
+        "whole exponents that differ are not supported, as the base may be negative; write products");
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
-  net.notices.add("Pow by exponents that train or differ is exp(p log x): it is NaN where x is not positive");
+  net.notices.add("Pow by exponents that train or differ is exp(p log x): it is NaN where x is negative");
   const ValueId log = nn::unary(g, "log", name + ".log", row_major(net, node, 0));
   set_result(net, node, nn::unary(g, "exp", name, nn::mul(g, name + ".power", log, row_major(net, node, 1))));
 }

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/frontend/onnx/fuse/patterns_softmax_guard.h"
 #include "poet/frontend/onnx/lower/operators.h"
-#include "poet/frontend/onnx/lower/stored_uses.h"
 #include "poet/frontend/onnx/read/read_model.h"
 #include "poet/graph/nn.h"
 
@@ -44,58 +44,9 @@ void logical_not(Lowering& net, const Node& node) {
   set_result(net, node, nn::unary(net.builder, "logical_not", name_of(node), any_value(net, node, 0)));
 }
 
-const Node* writer(const Lowering& net, const std::string& value) {
-  const auto& nodes = net.model.nodes;
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) {
-    return std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end();
-  });
-  return found == nodes.end() || !found->domain.empty() ? nullptr : &*found;
-}
-
-/// Returns whether adding the operand leaves a finite number in each row, along the last axis.
-bool leaves_rows(const Lowering& net, const Node& node, std::size_t i) {
-  const Fixed* mask = fixed_of(net, node, i);
-  if (mask == nullptr || mask->role.trains) return true;
-  if (!mask->tensor.known) return !mask->tensor.patterned && !mask->tensor.fill;
-  const std::size_t row =
-      mask->tensor.shape.empty() ? 1 : static_cast<std::size_t>(mask->tensor.shape.back());
-  const std::vector<double>& all = mask->tensor.reals;
-  for (std::size_t begin = 0; begin < all.size(); begin += row) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(begin);
-    if (std::none_of(from, from + static_cast<std::ptrdiff_t>(row),
-                     [](double x) { return std::isfinite(x); }))
-      return false;
-  }
-  return true;
-}
-
-/// Returns whether no row of scores can be masked out as a whole, for which a softmax has no numbers: they
-/// are products, and what is added to them is computed without a mask, or leaves something.
-bool has_scores(const Lowering& net, const std::string& scores) {
-  const Node* node = writer(net, scores);
-  if (node == nullptr) return false;
-  if (node->op_type == "MatMul" || node->op_type == "Gemm") return true;
-  if (node->op_type == "Mul" || node->op_type == "Div" || is_view(*node))
-    return has_scores(net, node->inputs[0]);
-  if (node->op_type != "Add" || node->inputs.size() != 2) return false;
-  const std::size_t mask = fixed_of(net, *node, 0) != nullptr ? 0 : 1;
-  return fixed_of(net, *node, mask) != nullptr && leaves_rows(net, *node, mask) &&
-         has_scores(net, node->inputs[1 - mask]);
-}
-
-/// Adds x != x. PyTorch 2 writes Where(IsNaN(p), 0, p) after the softmax of an attention, for rows that a
-/// mask leaves nothing of; where no mask can, this is p.
+/// Adds x != x, unless it is the guard of a softmax that needs none.
 void is_nan(Lowering& net, const Node& node) {
-  const Node* next = only_reader(net.uses, node, "Where");
-  const Node* softmax = writer(net, node.inputs.at(0));
-  if (next != nullptr && next->inputs.size() == 3 && next->inputs[0] == node.outputs.at(0) &&
-      next->inputs[2] == node.inputs[0] && softmax != nullptr && softmax->op_type == "Softmax" &&
-      has_scores(net, softmax->inputs.at(0))) {
-    set_result(net, *next, operand_of(net, node, 0));
-    skip(net, *next);
-    net.notices.add("Where(IsNaN(Softmax), 0, Softmax) is the softmax where no row is masked out as a whole");
-    return;
-  }
+  if (became_softmax(net, node)) return;
   GraphBuilder& g = net.builder;
   const ValueId x = row_major(net, node, 0);
   const ValueId equal = nn::binary(g, "equal", name_of(node) + ".is_number", x, x);

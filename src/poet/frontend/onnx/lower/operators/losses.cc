@@ -27,14 +27,16 @@ void likelihood(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   const std::string reduction = text(node, "reduction", "mean");
+  if (reduction != "mean" && reduction != "sum" && reduction != "none")
+    throw InputError("attribute 'reduction'", fmt::format("'{}' is not known", reduction));
   if (type_of(net, node, 1) != Type::integer) throw InputError("the targets must be integers");
+  if (is_read(net.uses, node, 1)) throw InputError("output 1 must not be read");
   ValueId scores = rows_of(net, name, row_major(net, node, 0));
   const Shape shape = g.shape(scores);
   const Shape of_targets = shape_of(net, node, 1);
   if (element_count(of_targets) != shape[0])
     throw InputError(fmt::format("{} targets for {} rows of scores", element_count(of_targets), shape[0]));
   if (node.op_type == "SoftmaxCrossEntropyLoss") scores = nn::log_softmax(g, name + ".log", scores);
-  if (is_read(net.uses, node, 1)) throw InputError("output 1 must not be read");
   ValueId targets = nn::reshape(g, name + ".targets", any_value(net, node, 1), {shape[0], 1});
   ValueId counted;  // truth values
   if (node.attributes.contains("ignore_index")) {
@@ -47,6 +49,11 @@ void likelihood(Lowering& net, const Node& node) {
   }
   const ValueId chosen = nn::gather_elements(g, name + ".chosen", scores, targets, 1);
   ValueId losses = nn::neg(g, name + ".losses", chosen);
+  if (counted.valid()) {  // no product, as what is ignored may be infinite
+    Tensor zero;
+    zero.fill = 0.0;
+    losses = nn::where(g, name + ".counted", counted, losses, add_constant(net, name + ".zero", zero));
+  }
   ValueId weights;
   if (has_input(node, 2)) {
     const ValueId of_classes = nn::reshape(g, name + ".classes", row_major(net, node, 2), {shape[1]});

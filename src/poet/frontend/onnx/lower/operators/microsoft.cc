@@ -28,24 +28,25 @@ std::string sum_of(Lowering& net, const Node& node, std::size_t a, std::size_t b
   ValueId sum =
       nn::add(net.builder, name_of(node) + ".sum", row_major(net, node, a), row_major(net, node, b));
   if (has_input(node, c)) sum = nn::add(net.builder, name_of(node) + ".sums", sum, row_major(net, node, c));
-  const std::string name = node.outputs.at(0) + ".sum";
+  std::string name = name_of(node) + ".sum";
+  while (net.operands.contains(name)) name += "_";
   net.operands[name] = runtime_of(net.builder, sum);
   return name;
 }
 
-void exact_gelu(Lowering& net, const Node& node) { lower_as(net, as(node, "Gelu", {node.inputs.at(0)})); }
+void exact_gelu(Lowering& net, const Node& node) { lower_as(net, as(node, "Gelu", {input_name(node, 0)})); }
 
 void bias_gelu(Lowering& net, const Node& node) {
   lower_as(net, as(node, "Gelu", {sum_of(net, node, 0, 1, 2)}));
 }
 
 void fast_gelu(Lowering& net, const Node& node) {
-  const std::string x = has_input(node, 1) ? sum_of(net, node, 0, 1, 2) : node.inputs.at(0);
+  const std::string x = has_input(node, 1) ? sum_of(net, node, 0, 1, 2) : input_name(node, 0);
   lower_as(net, as(node, "Gelu", {x}, {{"approximate", std::string("tanh")}}));
 }
 
 void quick_gelu(Lowering& net, const Node& node) {
-  lower_as(net, as(node, "Swish", {node.inputs.at(0)}, {{"alpha", real(node, "alpha", 1.702)}}));
+  lower_as(net, as(node, "Swish", {input_name(node, 0)}, {{"alpha", real(node, "alpha", 1.702)}}));
 }
 
 /// Adds alpha A B, each transposed (in its last two axes) if so said.
@@ -73,7 +74,7 @@ void fused_matmul(Lowering& net, const Node& node) {
 void skip_norm(Lowering& net, const Node& node) {
   const bool centred = node.op_type == "SkipLayerNormalization";
   const std::string sum = sum_of(net, node, 0, 1, centred ? 4 : 3);
-  std::vector<std::string> inputs = {sum, node.inputs.at(2)};
+  std::vector<std::string> inputs = {sum, input_name(node, 2)};
   if (centred && has_input(node, 3)) inputs.push_back(node.inputs[3]);
   lower_as(net, as(node, centred ? "LayerNormalization" : "RMSNormalization", inputs,
                    {{"epsilon", real(node, "epsilon", 1e-12)}}));

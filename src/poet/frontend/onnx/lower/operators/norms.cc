@@ -19,18 +19,10 @@ ValueId norm_weight(Lowering& net, const Node& node, std::size_t i, const Shape&
   return weight_of(net, node, i, shape);
 }
 
-/// Returns whether the batch normalisation is one in training.
-bool is_training(const Lowering& net, const Node& node) {
-  return integer(node, "training_mode", 0) != 0 || (net.model.opset < 14 && node.outputs.size() > 1);
-}
-
 /// Returns whether the node computes by running statistics in a file that was exported in training: its
 /// module was frozen in evaluation mode.
 bool is_frozen(const Lowering& net, const Node& node) {
-  return !is_training(net, node) &&
-         std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& other) {
-           return other.domain.empty() && other.op_type == "BatchNormalization" && is_training(net, other);
-         });
+  return net.exported_in_training && !is_training(net.model, node);
 }
 
 /// Adds (x - mean) / sqrt(variance + epsilon) scale + shift by statistics that the layer does not move:
@@ -46,7 +38,7 @@ void batch_norm_by_parts(Lowering& net, const Node& node) {
     return nn::reshape(g, name + what, v, channel);
   };
   ValueId mean, variance;
-  if (is_training(net, node)) {
+  if (is_training(net.model, node)) {
     std::vector<std::int64_t> axes = {0};
     for (std::size_t i = 2; i < shape.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     mean = nn::reduce(g, "reduce_mean", name + ".mean", x, axes);
@@ -78,7 +70,7 @@ void batch_norm(Lowering& net, const Node& node) {
     net.notices.add("BatchNormalization by running statistics in a file exported in training stays so");
     return batch_norm_by_parts(net, node);
   }
-  const bool training = is_training(net, node);
+  const bool training = is_training(net.model, node);
   if (!training) net.notices.add("BatchNormalization of an inference export was put back into training mode");
   const Shape x = shape_of(net, node, 0);
   const std::string name = name_of(node);
@@ -197,6 +189,11 @@ void lrn(Lowering& net, const Node& node) {
 }
 
 }  // namespace
+
+bool is_training(const Model& model, const Node& node) {
+  return node.domain.empty() && node.op_type == "BatchNormalization" &&
+         (integer(node, "training_mode", 0) != 0 || (model.opset < 14 && node.outputs.size() > 1));
+}
 
 const std::vector<OperatorEntry>& norm_operators() {
   static const std::vector<OperatorEntry> entries = {

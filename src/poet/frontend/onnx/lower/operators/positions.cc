@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/frontend/onnx/read/read_model.h"
 #include "poet/graph/nn.h"
 
 namespace poet::onnx {
@@ -46,6 +48,12 @@ const std::vector<std::int64_t>& written_positions(const Lowering& net, const No
   return known_integers(net, node, 1);
 }
 
+/// Lists of positions are made while importing.
+void check_size(std::int64_t count) {
+  if (count > kMostIntegers)
+    throw InputError(fmt::format("moves {} slices, more than the {} supported", count, kMostIntegers));
+}
+
 ValueId constant_integers(Lowering& net, const std::string& name, const std::vector<std::int64_t>& numbers) {
   return add_constant(net, name, integer_list(numbers));
 }
@@ -60,6 +68,7 @@ void scattered(Lowering& net, const Node& node, const Slices& slices) {
   const ValueId data = any_value(net, node, 0);
   const ValueId updates = any_value(net, node, 2);
   const auto written = static_cast<std::int64_t>(slices.places.size());
+  check_size(slices.count);
   if (element_count(g.shape(updates)) != written * slices.size)
     throw InputError(fmt::format("the updates are {}, for {} slices of {} elements", shown(g.shape(updates)),
                                  written, slices.size));
@@ -155,10 +164,13 @@ void top_k(Lowering& net, const Node& node) {
   const std::vector<std::int64_t>& number = known_integers(net, node, 1);
   if (number.size() != 1 || number[0] < 1 || number[0] > std::min(kMost, shape[axis]))
     throw InputError(fmt::format("k must be known, from 1 to {} and no more than {}", kMost, shape[axis]));
+  check_size(shape[axis]);
   const auto along = static_cast<std::int64_t>(axis);
   const bool largest = integer(node, "largest", 1) != 0;
   const ValueId x = row_major(net, node, 0);
-  ValueId left = largest ? x : nn::neg(g, name + ".negative", x);
+  // Below the least of what is left are those that are taken.
+  ValueId left = nn::clip(g, name + ".finite", largest ? x : nn::neg(g, name + ".negative", x),
+                          std::numeric_limits<float>::lowest(), kInfinity);
   Shape positions(shape.size(), 1);
   positions[axis] = shape[axis];
   std::vector<std::int64_t> each(static_cast<std::size_t>(shape[axis]));

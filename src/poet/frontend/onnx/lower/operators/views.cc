@@ -77,9 +77,8 @@ void unsqueeze(Lowering& net, const Node& node) {
 /// An Identity of an initialiser is a tensor of its own where Uses say so.
 void identity(Lowering& net, const Node& node) {
   Operand x = operand_of(net, node, 0);
-  if (Fixed* weight = std::get_if<Fixed>(&x); weight != nullptr && weight->name == node.inputs[0] &&
-                                              net.uses.identities_part &&
-                                              net.model.initializers.contains(weight->name)) {
+  if (Fixed* weight = std::get_if<Fixed>(&x);
+      weight != nullptr && !node.outputs.empty() && net.uses.parted.contains(node.outputs[0])) {
     weight->name = node.outputs.at(0);
     weight->role = role_in(net.roles, weight->name, weight->tensor);
     net.notices.add("an Identity of an initialiser is a tensor of its own");
