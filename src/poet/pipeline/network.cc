@@ -20,11 +20,20 @@ namespace {
 /// Throws InputError, listing the parameters' names, unless some name matches.
 void check_trainable(const Graph& forward, const std::string& patterns) {
   std::vector<std::string> names;
+  bool any = false;
   for (const Value& value : forward.values) {
     if (value.persistence != Persistence::parameter) continue;
-    if (matches(patterns, value.name)) return;
+    any = any || matches(patterns, value.name);
     names.push_back(value.name);
   }
+  // A whole name is meant; patterns may be for several networks.
+  for (const std::string& name : pieces_of(patterns, ','))
+    if (name.find_first_of("*?[") == std::string::npos &&
+        std::find(names.begin(), names.end(), name) == names.end())
+      throw InputError(
+          Field{"trainable"},
+          fmt::format("\"{}\" is no parameter of {}, nor a constant that can train", name, forward.name));
+  if (any) return;
   const std::size_t parameters = names.size();
   names.resize(std::min<std::size_t>(parameters, 3));
   throw InputError(Field{"trainable"},

@@ -42,9 +42,11 @@ struct Tensor {
 
 /// What the file says about a tensor, beside its numbers: torch.onnx.export writes so since PyTorch 2.6.
 enum class Origin {
-  parameter,  // of the module
-  buffer,     // of the module, or a tensor that its code mentions
-  folded,     // computed by the exporter
+  parameter,            // of the module
+  buffer,               // of the module, or a tensor that its code mentions
+  folded,               // computed by the exporter, which does not say of what
+  folded_of_parameter,  // one at least
+  folded_of_constants,
 };
 
 /// An attribute that is a graph (control_flow.h), a type or sparse.
@@ -92,8 +94,9 @@ struct Model {
   std::vector<std::string> outputs;
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
-  std::map<std::string, Origin> origins;  // of initialisers, where the file says so
-  bool has_scoped_names = false;          // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
+  std::map<std::string, Origin> origins;        // of initialisers, where the file says so
+  std::vector<std::string> missing_parameters;  // of the module, which the file names but has no tensor of
+  bool has_scoped_names = false;                // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
   ListedNodes listed;       // of the file that the nodes come from; none: of no file
 };

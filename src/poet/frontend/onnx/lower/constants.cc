@@ -90,7 +90,7 @@ std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::in
       throw InputError(fmt::format("input {} must hold integers", i));
     }
   }
-  // Min and Max take any number of operands.
+  // Min and Max take any number of operands; of one they are views.
   if (entry->rule == constants::binary && inputs.size() > 2) return std::nullopt;
   return entry->rule(node, inputs, opset);
 }

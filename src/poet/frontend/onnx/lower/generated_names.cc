@@ -23,7 +23,7 @@ bool is_of_layer(const std::string& name) {
 
 bool is_generated(const Model& model, const std::string& name) {
   if (const auto origin = model.origins.find(name); origin != model.origins.end())
-    return origin->second == Origin::folded;
+    return origin->second != Origin::parameter && origin->second != Origin::buffer;
   if (is_digits(name) || name.starts_with("onnx::") || name.ends_with("_output_0")) return true;
   const std::string_view base = stem(name);
   static const std::set<std::string_view> numbered = {"Constant", "const_fold_opt", "const", "tensor", "val"};

@@ -33,22 +33,8 @@ std::string remedy(const Declaration& input, std::optional<std::int64_t> batch) 
                      known ? "" : " or the like");
 }
 
-/// Returns the size that the file gives to the first axis of all inputs that samples are fed to, if it is
-/// one.
-std::optional<std::int64_t> batch_in_file(const Model& model, const ImportOptions& options) {
-  std::optional<std::int64_t> batch;
-  for (const Declaration& input : model.inputs) {
-    if (options.input_shapes.contains(input.name) || options.input_values.contains(input.name)) continue;
-    if (!input.shape || input.shape->empty()) return std::nullopt;
-    const std::optional<std::int64_t>& size = input.shape->front().size;
-    if (!size || (batch && *batch != *size)) return std::nullopt;
-    batch = size;
-  }
-  return batch;
-}
-
 /// Returns the shape of an input: the user's, or the file's with the user's batch size. Throws InputError.
-Shape chosen_shape(const Model& model, const Declaration& input, const ImportOptions& options) {
+Shape chosen_shape(const Declaration& input, const ImportOptions& options) {
   const std::string place = fmt::format("input '{}'", input.name);
   if (const auto found = options.input_shapes.find(input.name); found != options.input_shapes.end()) {
     if (input.shape && input.shape->size() != found->second.size()) {
@@ -61,11 +47,11 @@ Shape chosen_shape(const Model& model, const Declaration& input, const ImportOpt
   Shape shape;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     const Dimension& d = (*input.shape)[i];
-    const bool batch = i == 0 && (!d.size || *d.size == 1 || d.size == batch_in_file(model, options));
+    const bool batch = i == 0 && (!d.size || *d.size == 1);
     if (!d.size && !batch) {
       throw InputError(place, fmt::format("dimension {} ('{}') is open; {}", i, d.symbol, remedy(input, {})));
     }
-    shape.push_back(batch ? options.batch_size.value_or(d.size.value_or(1)) : *d.size);
+    shape.push_back(batch ? options.batch_size.value_or(1) : *d.size);
     if (i == 0 && !batch && options.batch_size && *options.batch_size != *d.size) {
       throw InputError(place, fmt::format("is for batches of {}, not {}; {}", *d.size, *options.batch_size,
                                           remedy(input, options.batch_size)));
@@ -92,7 +78,7 @@ void pin(Lowering& net, const Declaration& input, double number) {
   Tensor tensor;
   tensor.type = input.type;
   tensor.type_name = input.type_name;
-  tensor.shape = chosen_shape(net.model, input, net.options);
+  tensor.shape = chosen_shape(input, net.options);
   if (element_count(tensor.shape) > kMostIntegers)
     throw InputError("`input_values`", fmt::format("'{}' is {}, which is more than {} elements", input.name,
                                                    shown(tensor.shape), kMostIntegers));
@@ -140,7 +126,7 @@ void add_inputs(Lowering& net) {
       pin(net, input, pinned->second);
       continue;
     }
-    const Shape shape = chosen_shape(net.model, input, options);
+    const Shape shape = chosen_shape(input, options);
     is_read = true;
     fed_inputs.emplace_back(input.name, shape);
     // Any axis counts, since sequences may have the batch second.
@@ -171,8 +157,6 @@ void add_inputs(Lowering& net) {
     const std::int64_t in_file = *input.shape->front().size;
     if (in_file != sizes.batch_size && sizes.batch_size % in_file == 0)
       sizes.rescaled_batch = {sizes.batch_size / in_file, in_file};
-    if (in_file != sizes.batch_size && in_file != 1)
-      net.notices.add(fmt::format("the file is for batches of {}; taken with {}", in_file, sizes.batch_size));
   }
   note_unfed(net, fed_inputs);
   if (is_read && !batch_is_used) {

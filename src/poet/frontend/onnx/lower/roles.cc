@@ -99,11 +99,15 @@ class Decision {
     if (options_.trained.contains(name)) return {true, "--trainable names it"};
     if (said && origin->second == Origin::parameter) return {true, "the file says that it is a parameter"};
     if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
+    if (said && origin->second == Origin::folded_of_parameter)
+      return {true, "the file says that it was computed of parameters"};
+    if (said && origin->second == Origin::folded_of_constants)
+      return {false, "the file says that it was computed of buffers and constants"};
     if (every(is_compared)) return {false, "only compared, so that it has no gradient"};
     const bool generated = is_generated(model_, name);
     // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
-    const bool of_layer = generated && is_of_layer(name) && every(is_filter);
-    if (tensor.patterned && !of_layer && (generated || !every(is_weight)))
+    const bool of_layer = generated && every(is_filter);
+    if (tensor.patterned && !(of_layer && is_of_layer(name)) && (generated || !every(is_weight)))
       return {false, "few numbers over and over or infinite ones, as formulas make them"};
     if (generated && tensor.fill && !of_layer)
       return {false, shown_number(*tensor.fill) + ", named by the exporter"};

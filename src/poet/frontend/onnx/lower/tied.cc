@@ -105,6 +105,15 @@ void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& no
 }
 
 void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
+  if (!model.missing_parameters.empty()) {
+    const std::size_t count = model.missing_parameters.size();
+    notices.add(
+        fmt::format("the file has no tensor of {} of the module's parameters ({}): the exporter has merged "
+                    "{} with equal ones, or folded {} into others; torch.onnx.export(..., dynamo=True, "
+                    "optimize=False) keeps {}",
+                    count, listed(model.missing_parameters), count == 1 ? "it" : "them",
+                    count == 1 ? "it" : "them", count == 1 ? "it" : "them"));
+  }
   if (model.producer != "pytorch") return;
   std::vector<std::string> names;
   for (const auto& [name, role] : roles.of) {

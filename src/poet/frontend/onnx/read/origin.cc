@@ -2,31 +2,84 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
-#include <string>
+#include <set>
+#include <string_view>
+
+#include "poet/frontend/onnx/read/protobuf.h"
 
 namespace poet::onnx {
+namespace {
 
-std::optional<Origin> origin_of(const ::onnx::ValueInfoProto& info) {
-  constexpr int kMetadata =
-      4;  // ValueInfoProto.metadata_props of ONNX 1.16, which this libonnx does not know
-  const google::protobuf::UnknownFieldSet& fields = info.unknown_fields();
-  std::optional<Origin> origin;
+using Metadata = std::map<std::string, std::string>;
+
+/// Returns the entries of a field metadata_props, which ONNX has since 1.16 and this libonnx does not know.
+Metadata metadata_of(const google::protobuf::UnknownFieldSet& fields, int number) {
+  Metadata all;
   for (int i = 0; i < fields.field_count(); ++i) {
     const google::protobuf::UnknownField& field = fields.field(i);
     ::onnx::StringStringEntryProto entry;
-    if (field.number() != kMetadata ||
-        field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
-        !entry.ParseFromString(field.length_delimited())) {
-      continue;
-    }
-    if (entry.key() == "pkg.torch.export.graph_signature.InputSpec.kind") {
-      if (entry.value() == "PARAMETER") origin = Origin::parameter;
-      if (entry.value() == "BUFFER" || entry.value() == "CONSTANT_TENSOR") origin = Origin::buffer;
-    } else if (entry.key() == "pkg.onnxscript.optimizer.folded_from") {
-      origin = Origin::folded;
+    if (field.number() == number && field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+        entry.ParseFromString(field.length_delimited())) {
+      all[entry.key()] = entry.value();
     }
   }
-  return origin;
+  return all;
+}
+
+/// Calls f with the text between each two quotes.
+template <class F>
+void for_each_quoted(std::string_view text, const F& f) {
+  for (std::size_t at = text.find('\''); at != std::string_view::npos; at = text.find('\'', at + 1)) {
+    const std::size_t end = text.find('\'', at + 1);
+    if (end == std::string_view::npos) return;
+    f(clean(std::string(text.substr(at + 1, end - at - 1))));
+    at = end;
+  }
+}
+
+/// Returns the parameters that the signature of the exported program lists, one a line:
+/// "p_fc_weight: PARAMETER target='fc.weight'".
+std::set<std::string> parameters_in(std::string_view signature) {
+  constexpr std::string_view kParameter = ": PARAMETER target=";
+  std::set<std::string> names;
+  for (std::size_t at = signature.find(kParameter); at != std::string_view::npos;
+       at = signature.find(kParameter, at + 1)) {
+    const std::string_view line = signature.substr(at, signature.find('\n', at) - at);
+    for_each_quoted(line, [&](std::string name) { names.insert(std::move(name)); });
+  }
+  return names;
+}
+
+}  // namespace
+
+Origins origins_of(const ::onnx::GraphProto& graph) {
+  constexpr int kOfGraph = 16, kOfValue = 4;  // the numbers of the fields
+  Metadata program = metadata_of(graph.unknown_fields(), kOfGraph);
+  const std::set<std::string> parameters =
+      parameters_in(program["pkg.torch.export.ExportedProgram.graph_signature"]);
+  Origins origins;
+  std::set<std::string> used;
+  for (const ::onnx::TensorProto& tensor : graph.initializer()) used.insert(clean(tensor.name()));
+  for (const ::onnx::ValueInfoProto& info : graph.value_info()) {
+    const std::string name = clean(info.name());
+    Metadata said = metadata_of(info.unknown_fields(), kOfValue);
+    const std::string& kind = said["pkg.torch.export.graph_signature.InputSpec.kind"];
+    if (kind == "PARAMETER") origins.of[name] = Origin::parameter;
+    if (kind == "BUFFER" || kind == "CONSTANT_TENSOR") origins.of[name] = Origin::buffer;
+    const auto folded = said.find("pkg.onnxscript.optimizer.folded_from");
+    if (folded == said.end()) continue;
+    bool of_parameter = false;
+    for_each_quoted(folded->second, [&](const std::string& source) {
+      of_parameter = of_parameter || parameters.contains(source);
+      used.insert(source);
+    });
+    origins.of[name] = parameters.empty() ? Origin::folded
+                       : of_parameter     ? Origin::folded_of_parameter
+                                          : Origin::folded_of_constants;
+  }
+  for (const std::string& name : parameters)
+    if (!used.contains(name)) origins.missing.push_back(name);
+  return origins;
 }
 
 }  // namespace poet::onnx

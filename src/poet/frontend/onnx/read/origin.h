@@ -1,17 +1,24 @@
 #pragma once
 
-// What an exporter noted beside a tensor. Private to poet/frontend/onnx.
+// What an exporter noted beside the tensors. Private to poet/frontend/onnx.
 
 #include <onnx/onnx_pb.h>
 
-#include <optional>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "poet/frontend/onnx/model.h"
 
 namespace poet::onnx {
 
-/// From the metadata (a field of newer versions of ONNX) of what the file declares of a value: those that
-/// torch.onnx.export writes from PyTorch 2.6 on.
-[[nodiscard]] std::optional<Origin> origin_of(const ::onnx::ValueInfoProto& info);
+struct Origins {
+  std::map<std::string, Origin> of;
+  std::vector<std::string> missing;  // parameters of the module that no tensor is, or was computed of
+};
+
+/// From metadata (fields of newer versions of ONNX) of the graph and of what it declares of values: those
+/// that torch.onnx.export writes from PyTorch 2.6 on. O(size of the metadata).
+[[nodiscard]] Origins origins_of(const ::onnx::GraphProto& graph);
 
 }  // namespace poet::onnx

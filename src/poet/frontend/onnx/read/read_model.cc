@@ -217,10 +217,12 @@ Model model_from(const ::onnx::ModelProto& proto, const Place& at) {
   for (const auto* infos : {&proto.graph().value_info(), &proto.graph().output()}) {
     for (const ::onnx::ValueInfoProto& info : *infos) {
       Declaration stated = read_declaration(info);
-      if (const auto origin = origin_of(info)) model.origins[stated.name] = *origin;
       if (stated.shape) model.declared.insert_or_assign(clean(info.name()), std::move(stated));
     }
   }
+  Origins origins = origins_of(proto.graph());
+  model.origins = std::move(origins.of);
+  model.missing_parameters = std::move(origins.missing);
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
   take_nodes(model, proto.graph(), at);
   if (can_be_checked(proto)) {

@@ -109,6 +109,7 @@ void clip(Lowering& net, const Node& node) {
 
 /// Adds Min or Max: a clip if one operand is a known number, else comparison and selection, as for integers.
 void extremum(Lowering& net, const Node& node) {
+  if (node.inputs.size() == 1) return set_result(net, node, operand_of(net, node, 0));
   for (const std::size_t position : {std::size_t{0}, std::size_t{1}}) {
     if (node.inputs.size() != 2 || !is_runtime(net, node, position)) continue;
     const std::optional<double> number = scalar_of(net, node, 1 - position);
