@@ -83,7 +83,22 @@ def ids(n=11, *shape):
     return lambda: (torch.randint(0, n, shape),)
 
 
+def lora(net, x):
+    return net.base(x) + x @ net.a @ net.b
+
+
+def rotary(net, x):
+    angle = torch.arange(x.shape[1])[:, None] * net.rates[None, :]
+    return net.f(x * torch.cos(angle) + x.flip(-1) * torch.sin(angle))
+
+
 MODULES = {
+    "lora": (lambda: Of(lora, base=nn.Linear(8, 8), a=parameter(8, 2), b=nn.Parameter(torch.zeros(2, 8))), rows()),
+    "rotary": (lambda: Of(rotary, f=nn.Linear(8, 8), rates=0.1 ** torch.arange(8.0)), image(2, 5, 8)),
+    "token_types": (lambda: Of(lambda m, i: m.f(m.table(i) + m.types(torch.zeros_like(i))), table=nn.Embedding(11, 8), types=nn.Embedding(2, 8),
+                               f=nn.Linear(8, 4)), ids(11, 2, 5)),
+    "scalar_of_function": (lambda: Of(lambda m, x: m.f(x) * m.s.exp(), f=nn.Linear(8, 8), s=nn.Parameter(torch.tensor(0.3))), rows()),
+    "buffer_clone": (lambda: Of(lambda m, x: m.f((x - m.mean.clone()) / torch.tensor([0.5] * 4 + [0.7] * 4)), f=nn.Linear(8, 8), mean=torch.randn(8)), rows()),
     "mlp": (lambda: nn.Sequential(nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 4, bias=False)), rows()),
     "zeros_added": (lambda: Of(lambda m, x: m.f(x) + torch.zeros(3, 8) + 1.5 * torch.ones(3, 8), f=nn.Linear(8, 8)), rows()),
     "zeros_state": (lambda: Of(lambda m, x: m.g(torch.zeros(3, 8) + m.f(x)), f=nn.Linear(8, 8), g=nn.Linear(8, 4)), rows()),
