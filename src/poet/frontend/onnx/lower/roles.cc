@@ -107,7 +107,9 @@ class Decision {
     const bool generated = is_generated(model_, name);
     // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
     const bool of_layer = generated && every(is_filter);
-    if (tensor.patterned && !(of_layer && is_of_layer(name)) && (generated || !every(is_weight)))
+    // Operators read tables of coordinates and the like as data, first.
+    const auto is_no_data = [](const Use& use) { return use.input > 0 && is_weight(use); };
+    if (tensor.patterned && !(of_layer && is_of_layer(name)) && (generated || !every(is_no_data)))
       return {false, "few numbers over and over or infinite ones, as formulas make them"};
     if (generated && tensor.fill && !of_layer)
       return {false, shown_number(*tensor.fill) + ", named by the exporter"};
