@@ -93,6 +93,7 @@ def rotary(net, x):
 
 
 MODULES = {
+    "embedding_bag": (lambda: nn.Sequential(nn.EmbeddingBag(11, 6), nn.Linear(6, 3)), ids(11, 3, 4)),
     "lora": (lambda: Of(lora, base=nn.Linear(8, 8), a=parameter(8, 2), b=nn.Parameter(torch.zeros(2, 8))), rows()),
     "rotary": (lambda: Of(rotary, f=nn.Linear(8, 8), rates=0.1 ** torch.arange(8.0)), image(2, 5, 8)),
     "token_types": (lambda: Of(lambda m, i: m.f(m.table(i) + m.types(torch.zeros_like(i))), table=nn.Embedding(11, 8), types=nn.Embedding(2, 8),

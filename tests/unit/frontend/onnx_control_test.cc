@@ -447,6 +447,37 @@ TEST_F(OnnxControl, ALoopGoesOnByAnIntegerCastToATruthValue) {
   }
 }
 
+/// x W^n, where the body counts from 0 while it is less than n.
+ProtoModel counted(std::int64_t n, bool reads_iteration) {
+  ProtoModel model({1, 3});
+  model.floats("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  model.integers("zero", {0});
+  model.integers("one", {1});
+  model.integers("most", {n});
+  model.node("Less", {"zero", "most"}, {"begins"});
+  NodeProto& loop = model.node("Loop", {"", "begins", "x", "zero"}, {"y", "counter"});
+  ::onnx::AttributeProto& body = *loop.add_attribute();
+  body.set_name("body");
+  body.set_type(AttributeProto::GRAPH);
+  ::onnx::GraphProto& graph = *body.mutable_g();
+  for (const char* name : {"iteration", "condition", "h", "i"}) graph.add_input()->set_name(name);
+  for (const char* name : {"goes_on", "next", "j"}) graph.add_output()->set_name(name);
+  add(*graph.mutable_node(), "MatMul", {"h", "w"}, {"next"});
+  add(*graph.mutable_node(), "Add", {"i", reads_iteration ? "iteration" : "one"}, {"j"});
+  add(*graph.mutable_node(), "Less", {"j", "most"}, {"goes_on"});
+  return model;
+}
+
+TEST_F(OnnxControl, ALoopThatItsBodyEndsRunsUntilThen) {
+  for (const std::int64_t n : {1, 3}) {
+    const ImportedModel model = import(counted(n, false));
+    const std::vector<std::string> all = kinds(model.forward);
+    EXPECT_EQ(std::count(all.begin(), all.end(), "linear"), n);
+    EXPECT_THAT(weight(model, "w"), ElementsAre(1, 4, 7, 2, 5, 8, 3, 6, 9));
+  }
+  EXPECT_THAT(error(counted(3, true)), HasSubstr("decides in its body whether it goes on"));
+}
+
 TEST_F(OnnxControl, LoopsThatCannotBeUnrolled) {
   EXPECT_THAT(error(looping("even")), HasSubstr("decides in its body whether it goes on"));
   ProtoModel open = looping("go");

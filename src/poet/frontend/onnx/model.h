@@ -101,9 +101,11 @@ struct Model {
   ListedNodes listed;       // of the file that the nodes come from; none: of no file
 };
 
-/// What is known of an If (1: it takes its then_branch, 0: the other one) or of a Loop (how often it runs),
-/// by its place among the nodes.
+/// What is known of an If (1: it takes its then_branch, 0: the other one) or of a Loop (how often it runs, or
+/// kOnceMore), by its place among the nodes.
 struct ResolvedControl {
+  static constexpr std::int64_t kOnceMore = -1;  // its condition holds; what comes then, the body decides
+
   std::size_t node = 0;
   std::int64_t known = 0;
 };

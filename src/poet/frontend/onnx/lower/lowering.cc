@@ -24,6 +24,7 @@ namespace {
                                                     ? std::optional<std::int64_t>(1)
                                                     : whole_number(net, node, condition_input);
   if (condition && (!loop || *condition == 0)) throw ControlKnown{{node.index, *condition != 0 ? 1 : 0}};
+  if (condition && !has_input(node, 0)) throw ControlKnown{{node.index, ResolvedControl::kOnceMore}};
   const std::optional<std::int64_t> trips = loop ? whole_number(net, node, 0) : std::nullopt;
   if (condition && trips) throw ControlKnown{{node.index, std::max<std::int64_t>(0, *trips)}};
   throw InputError(loop

@@ -104,6 +104,8 @@ class Resolver {
     GraphProto inner;
     if (node_.op_type() == "If")
       take_branch(inner, known.known != 0);
+    else if (known.known == ResolvedControl::kOnceMore)
+      peel(inner);
     else
       unroll(inner, known.known);
     put_in_place(inner, static_cast<int>(known.node));
@@ -119,13 +121,53 @@ class Resolver {
     add_scope(to, *branch, scope_, {}, {node_.output().begin(), node_.output().end()});
   }
 
-  void unroll(GraphProto& to, std::int64_t trips) {
+  /// Returns the body of a loop, whose inputs and outputs are those of the node.
+  const GraphProto& checked_body() const {
     const GraphProto* body = subgraph(node_, "body");
     const int carried = node_.input_size() - 2;
     if (body == nullptr || carried < 0 || body->input_size() != carried + 2 ||
         body->output_size() - 1 != node_.output_size() || node_.output_size() < carried)
       fail("has other inputs or outputs than its body");
-    if (!goes_on(*body, graph_))
+    return *body;
+  }
+
+  /// Adds one iteration, and the loop again for what its condition says then.
+  void peel(GraphProto& to) {
+    const GraphProto& body = checked_body();
+    const int carried = node_.input_size() - 2;
+    if (goes_on(body, graph_))
+      fail("never ends: it has no number of iterations, and its condition stays true");
+    if (node_.output_size() > carried || reads(body, body.input(0).name()))
+      fail(
+          "decides in its body whether it goes on, and has results or numbers of iterations; poet unrolls "
+          "such "
+          "loops of known length");
+    if (graph_.node_size() > kMostNodes) fail(fmt::format("unrolls to more than {} nodes", kMostNodes));
+    Renaming inputs = {{body.input(1).name(), node_.input(1)}};
+    for (int i = 0; i < carried; ++i) inputs[body.input(i + 2).name()] = node_.input(i + 2);
+    std::vector<std::string> outputs;
+    for (const ::onnx::ValueInfoProto& output : body.output())
+      outputs.push_back(names_.fresh(scope_, output.name()));
+    add_scope(to, body, scope_, std::move(inputs), outputs);
+    NodeProto& rest = *to.add_node();
+    rest = node_;
+    for (int i = 0; i <= carried; ++i) rest.set_input(i + 1, outputs[static_cast<std::size_t>(i)]);
+  }
+
+  /// Returns whether a node of the graph, or of one within it, reads the value.
+  static bool reads(const GraphProto& graph, const std::string& value) {
+    return std::any_of(graph.node().begin(), graph.node().end(), [&](const NodeProto& node) {
+      return std::find(node.input().begin(), node.input().end(), value) != node.input().end() ||
+             std::any_of(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
+               return attribute.has_g() && reads(attribute.g(), value);
+             });
+    });
+  }
+
+  void unroll(GraphProto& to, std::int64_t trips) {
+    const GraphProto* body = &checked_body();
+    const int carried = node_.input_size() - 2;
+    if (trips > 0 && !goes_on(*body, graph_))
       fail("decides in its body whether it goes on; poet unrolls loops of known length");
     const int scanned = node_.output_size() - carried;
     if (trips == 0 && scanned > 0) fail("never runs, and its results are empty");
