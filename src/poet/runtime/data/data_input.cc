@@ -85,10 +85,11 @@ void set_sample(DataInput& input, std::int64_t batch) {
   const bool is_target = input.role == InputRole::class_targets || input.role == InputRole::number_targets;
   const std::int64_t rows = input.shape.front();
   if (rows != batch && (!is_target || rows % batch != 0)) {
-    throw InputError(place(input), fmt::format("has {} samples along its first axis, other inputs have {}: "
-                                               "the batch must be the first axis of all; `input_values` {}=0 makes "
-                                               "a constant of one that no sample has",
-                                               rows, batch, input.name));
+    throw InputError(place(input),
+                     fmt::format("has {} samples along its first axis, other inputs have {}: "
+                                 "the batch must be the first axis of all; `input_values` {}=0 makes "
+                                 "a constant of one that no sample has",
+                                 rows, batch, input.name));
   }
   input.sample.assign(input.shape.begin() + 1, input.shape.end());
   if (rows != batch) input.sample.insert(input.sample.begin(), rows / batch);
@@ -111,7 +112,9 @@ std::vector<DataInput> data_inputs(const Graph& graph) {
     if (input.dtype == DType::int64)
       throw InputError(place(input), "is int64; data are float32, int32 or truth values (uint8)");
     if (element_count(input.shape) == 0 || input.shape.empty())
-      throw InputError(place(input), "has no axis of samples, or nothing along one of its axes");
+      throw InputError(place(input), fmt::format("has no axis of samples, or nothing along one of its axes; "
+                                                 "`input_values` {}=0 makes a constant of it",
+                                                 input.name));
     if (const auto reader = reader_of_time(graph, input.value))
       throw InputError(
           place(input),
