@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
+#include "poet/base/numbers.h"
 #include "poet/frontend/onnx/import.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
@@ -25,16 +24,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-onnx::Tensor shaped(onnx::Tensor tensor, Shape shape) {
+onnx::Tensor in_shape(onnx::Tensor tensor, Shape shape) {
   tensor.shape = std::move(shape);
   return tensor;
 }
 
 TEST(OnnxPositions, RowsAreReplaced) {
   const onnx::Model model = onnx_model(
-      {3, 2}, {{"at", shaped(onnx_integers({2, -3}), {2, 1})}, {"rows", onnx_reals({2, 2}, {7, 8, 9, 10})}},
+      {3, 2}, {{"at", in_shape(onnx_integers({2, -3}), {2, 1})}, {"rows", onnx_reals({2, 2}, {7, 8, 9, 10})}},
       {onnx_node("ScatterND", {"x", "at", "rows"}, {"y"})});
   EXPECT_THAT(onnx_output(model, {{"x", {1, 2, 3, 4, 5, 6}}}), ElementsAre(9, 10, 3, 4, 7, 8));
   expect_true_onnx_gradients(model);
@@ -42,14 +39,14 @@ TEST(OnnxPositions, RowsAreReplaced) {
 
 TEST(OnnxPositions, ElementsAreReplaced) {
   const onnx::Model model = onnx_model(
-      {2, 3}, {{"at", shaped(onnx_integers({1, -1}), {2, 1})}, {"new", onnx_reals({2, 1}, {7, 8})}},
+      {2, 3}, {{"at", in_shape(onnx_integers({1, -1}), {2, 1})}, {"new", onnx_reals({2, 1}, {7, 8})}},
       {onnx_node("ScatterElements", {"x", "at", "new"}, {"y"}, {{"axis", std::int64_t{1}}})});
   EXPECT_THAT(onnx_output(model, {{"x", {1, 2, 3, 4, 5, 6}}}), ElementsAre(1, 7, 3, 4, 5, 8));
 }
 
 TEST(OnnxPositions, TuplesAreRead) {
   const onnx::Model model =
-      onnx_model({2, 3}, {{"at", shaped(onnx_integers({0, 2, 1, -3}), {2, 2})}, {"w", onnx_reals({2})}},
+      onnx_model({2, 3}, {{"at", in_shape(onnx_integers({0, 2, 1, -3}), {2, 2})}, {"w", onnx_reals({2})}},
                  {onnx_node("GatherND", {"x", "at"}, {"g"}), onnx_node("Mul", {"g", "w"}, {"y"})});
   EXPECT_THAT(onnx_output(model, {{"x", {1, 2, 3, 4, 5, 6}}, {"w", {1, 1}}}), ElementsAre(3, 4));
   expect_true_onnx_gradients(model);
@@ -67,8 +64,8 @@ TEST(OnnxPositions, TheLargestAndTheSmallest) {
   EXPECT_THAT(onnx_output(largest(2, 1), given), ElementsAre(3, 2, 6, 5));
   EXPECT_THAT(onnx_output(largest(2, 0), given), ElementsAre(1, 2, 4, 5));
   // What is taken is taken, also where only infinite numbers are left.
-  EXPECT_THAT(onnx_output(largest(2, 1), {{"x", {7, -kInfinite, -kInfinite, -kInfinite, 8, -kInfinite}}}),
-              ElementsAre(7, -kInfinite, 8, -kInfinite));
+  EXPECT_THAT(onnx_output(largest(2, 1), {{"x", {7, -kInfinity, -kInfinity, -kInfinity, 8, -kInfinity}}}),
+              ElementsAre(7, -kInfinity, 8, -kInfinity));
   EXPECT_THAT(test::input_error([] { (void)import_model(largest(4, 1)); }), HasSubstr("no more than 3"));
 }
 
@@ -93,10 +90,10 @@ ImportedModel guarded(const std::vector<std::vector<double>>& masks, std::int64_
 TEST(OnnxPositions, TheGuardOfASoftmaxGoesWhereNoRowIsMaskedOut) {
   const auto kept = Contains("where");
   EXPECT_THAT(test::kinds(guarded({}).forward), Not(kept));
-  EXPECT_THAT(test::kinds(guarded({{0, -kInfinite, 0, 0}}).forward), Not(kept));
-  EXPECT_THAT(test::kinds(guarded({{-kInfinite, -kInfinite, 0, 0}}).forward), kept);
-  EXPECT_THAT(test::kinds(guarded({{0, -kInfinite, 0, 0}, {-kInfinite, 0, 0, 0}}).forward), kept);
-  EXPECT_THAT(test::kinds(guarded({{0, -kInfinite, 0, -kInfinite}}, 0).forward), kept);
+  EXPECT_THAT(test::kinds(guarded({{0, -kInfinity, 0, 0}}).forward), Not(kept));
+  EXPECT_THAT(test::kinds(guarded({{-kInfinity, -kInfinity, 0, 0}}).forward), kept);
+  EXPECT_THAT(test::kinds(guarded({{0, -kInfinity, 0, 0}, {-kInfinity, 0, 0, 0}}).forward), kept);
+  EXPECT_THAT(test::kinds(guarded({{0, -kInfinity, 0, -kInfinity}}, 0).forward), kept);
 }
 
 }  // namespace
