@@ -87,6 +87,18 @@ ImportedModel guarded(const std::vector<std::vector<double>>& masks, std::int64_
   return import_model(onnx_model({2, 2}, stored, nodes), options);
 }
 
+// The product and the bias after it are one layer.
+TEST(OnnxPositions, TheGuardLooksBehindALinearLayer) {
+  ImportOptions options;
+  options.loss = Loss::mean_squared_error;
+  const onnx::Model model =
+      onnx_model({2, 2}, {{"w", onnx_reals({2, 3})}, {"b", onnx_reals({3})}, {"zero", onnx_reals({}, {0})}},
+                 {onnx_node("MatMul", {"x", "w"}, {"s"}), onnx_node("Add", {"s", "b"}, {"z"}),
+                  onnx_node("Softmax", {"z"}, {"p"}), onnx_node("IsNaN", {"p"}, {"none"}),
+                  onnx_node("Where", {"none", "zero", "p"}, {"y"})});
+  EXPECT_THAT(test::kinds(import_model(model, options).forward), Not(Contains("where")));
+}
+
 TEST(OnnxPositions, TheGuardOfASoftmaxGoesWhereNoRowIsMaskedOut) {
   const auto kept = Contains("where");
   EXPECT_THAT(test::kinds(guarded({}).forward), Not(kept));

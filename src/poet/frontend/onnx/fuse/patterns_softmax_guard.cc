@@ -28,6 +28,11 @@ Mask mask_of(const Fixed& x) {
   return Mask::leaves_rows;
 }
 
+/// Returns the input if it is stored or known. Others may be part of another node's operator.
+const Fixed* known_operand(const Lowering& net, const Node& node, std::size_t i) {
+  return net.operands.contains(node.inputs[i]) ? fixed_of(net, node, i) : nullptr;
+}
+
 /// Returns whether every row of scores keeps a finite number: they are products, scaled, to which at most one
 /// mask was added that leaves something of each row.
 bool has_scores(const Lowering& net, std::string scores) {
@@ -42,8 +47,8 @@ bool has_scores(const Lowering& net, std::string scores) {
       continue;
     }
     if (node->inputs.size() != 2) return false;
-    const std::size_t known = fixed_of(net, *node, 0) != nullptr ? 0 : 1;
-    const Fixed* operand = fixed_of(net, *node, known);
+    const std::size_t known = known_operand(net, *node, 0) != nullptr ? 0 : 1;
+    const Fixed* operand = known_operand(net, *node, known);
     if (operand == nullptr) return false;
     const Mask mask = mask_of(*operand);
     const bool scales = node->op_type == "Mul" || (node->op_type == "Div" && known == 1);

@@ -129,7 +129,7 @@ void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notic
   }
   if (names.empty()) return;
   notices.add(
-      fmt::format("{} {} trained as stored: the exporter has computed {} of parameters (transposed, "
+      fmt::format("{} {} trained as stored: the exporter has computed {} of others (transposed, "
                   "expanded, cut or folded them) and given {} a name of its own; "
                   "torch.onnx.export(..., dynamo=True, optimize=False), or "
                   "do_constant_folding=False before PyTorch 2.9, keeps the parameters",
