@@ -213,6 +213,31 @@ TEST(OnnxRoles, CopiesThatOthersReadAreTied) {
   EXPECT_THAT(alike.notices, Contains(HasSubstr("equal numbers")));
 }
 
+// The file stores a parameter once: two of equal numbers are two, whatever reads them.
+TEST(OnnxRoles, ParametersByTheFilesOwnWordAreNotTied) {
+  for (const bool said : {false, true}) {
+    ProtoModel proto({2, 3});
+    proto.floats("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    proto.floats("head", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    proto.integers("ids", {0, 2});
+    proto.node("Gather", {"w", "ids"}, {"a"});
+    proto.node("MatMul", {"x", "head"}, {"b"});
+    proto.node("Add", {"a", "b"}, {"y"});
+    onnx::Model model = onnx::parse_model(proto.bytes(), "small");
+    if (said) model.origins = {{"w", onnx::Origin::parameter}, {"head", onnx::Origin::parameter}};
+    EXPECT_EQ(trained(import_model(model)).size(), said ? 2U : 1U);
+  }
+}
+
+TEST(OnnxRoles, MatricesOfGemmAndMatMulAreReadAlike) {
+  ProtoModel model({2, 3});
+  model.floats("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  model.floats("w2", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("Gemm", {"h", "w2"}, {"y"});
+  EXPECT_THAT(trained(import_model(onnx::parse_model(model.bytes(), "small"))), ElementsAre("w", "w2"));
+}
+
 // Two readers of one matrix by other shapes and ways round: y = x w' + (x w'')^T and so on, against slopes.
 TEST(OnnxRoles, AMatrixSeenInSeveralWaysIsOne) {
   const std::int64_t one = 1;

@@ -86,15 +86,14 @@ void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& no
     for (std::size_t i = 1; i < names.size(); ++i) {
       const auto turned = orientation(model.initializers.at(first), model.initializers.at(names[i]));
       if (!turned) continue;
-      if (!*turned && share(kinds, kinds_of_uses(uses, names[i]))) {
+      // Layers made as copies may be read in one orientation and, by exporters of linear layers, in the
+      // other.
+      const bool is_layer = !*turned || is_of_layer(names[i]);
+      const bool both = is_parameter(model, first) && is_parameter(model, names[i]);
+      if (both || (is_layer && share(kinds, kinds_of_uses(uses, names[i]))))
         alike.push_back(names[i]);
-        continue;
-      }
-      roles.copies.push_back({names[i], first, *turned});
-      notices.add(
-          fmt::format("'{}' has the numbers of '{}'{} and trains with it: the exporter stored a tied "
-                      "weight twice",
-                      names[i], first, *turned ? ", transposed," : ""));
+      else
+        roles.copies.push_back({names[i], first, *turned});
     }
     if (!alike.empty())
       notices.add(
@@ -102,6 +101,14 @@ void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& no
                       "without optimisation if they are one weight",
                       first, listed(alike)));
   }
+  if (roles.copies.empty()) return;
+  const TiedCopy& copy = roles.copies.front();
+  const std::size_t more = roles.copies.size() - 1;
+  notices.add(
+      fmt::format("'{}' has the numbers of '{}'{} and trains with it{}: the exporter stored a tied "
+                  "weight twice",
+                  copy.name, copy.of, copy.transposed ? ", transposed," : "",
+                  more == 0 ? "" : fmt::format(", and {} more are such copies", more)));
 }
 
 void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
