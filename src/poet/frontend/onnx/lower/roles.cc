@@ -1,7 +1,6 @@
 #include "poet/frontend/onnx/lower/roles.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "poet/frontend/onnx/lower/generated_names.h"
@@ -30,7 +29,8 @@ bool makes_reals(const Node& node) {
 
 /// What the filters, matrices and tables of a network are read from.
 struct Filters {
-  std::set<std::string> initializers, constants, fills;
+  std::set<std::string> initializers, nodes;
+  bool has_fills = false;
   std::int64_t elements_of_nodes = 0;
 };
 
@@ -63,8 +63,8 @@ Filters filters_of(const Model& model, const Uses& uses) {
       if (stored != model.initializers.end()) {
         if (stored->second.type == Type::real) filters.initializers.insert(from);
       } else if (made != nullptr && makes_reals(*made)) {
-        auto& found = made->op_type == "Constant" ? filters.constants : filters.fills;
-        if (found.insert(from).second) filters.elements_of_nodes += elements_made(model, uses, *made);
+        filters.has_fills = filters.has_fills || made->op_type == "ConstantOfShape";
+        if (filters.nodes.insert(from).second) filters.elements_of_nodes += elements_made(model, uses, *made);
       }
     }
   }
@@ -86,7 +86,7 @@ class Decision {
                 filters_.elements_of_nodes / kMuchMore >= stored;
   }
 
-  [[nodiscard]] bool without_weights() const { return in_nodes_ && !filters_.fills.empty(); }
+  [[nodiscard]] bool without_weights() const { return in_nodes_ && filters_.has_fills; }
 
   [[nodiscard]] Role of_initializer(const std::string& name, const Tensor& tensor) const {
     const auto origin = model_.origins.find(name);
