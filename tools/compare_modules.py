@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--exporters", default="script,graph,optimised")
     parser.add_argument("--keep", help="folder for the files that differ")
     parser.add_argument("modules", nargs="*")
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()
     torch.set_num_threads(1)
     bad = good = 0
     for name in chosen.modules or MODULES:
