@@ -49,6 +49,9 @@ void add_arguments(const Field& field, const Json& value, const std::filesystem:
       for (const auto& [name, shape] : value.items())
         add(name + "=" + fmt::format("{}", fmt::join(shape.get<std::vector<std::int64_t>>(), "x")));
       return;
+    case FieldKind::values:
+      for (const auto& [name, number] : value.items()) add(name + "=" + number_text(number));
+      return;
     case FieldKind::names:
       return add(fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ",")));
     default:
@@ -128,9 +131,10 @@ Commandline command_line(const Order& order, const std::filesystem::path& folder
 }
 
 std::vector<SizeCheck> size_checks(const Order& order, const std::string& device, const UploadFile& upload) {
-  constexpr std::array kOthers = {"batch_size",  "optimizer", "accumulate",   "clip_norm", "label_smoothing",
-                                  "precision",   "trainable", "input_shapes", "loss",      "huber_delta",
-                                  "allow_opaque"};
+  constexpr std::array kOthers = {
+      "batch_size",      "optimizer",   "accumulate",  "clip_norm",    "input_shapes",
+      "label_smoothing", "precision",   "trainable",   "input_values", "loss",
+      "huber_delta",     "loss_output", "allow_opaque"};
   std::vector<SizeCheck> checks;
   for (const auto& [place, network] : files_of(order, parse_json(order.request, "request"))) {
     SizeCheck check;

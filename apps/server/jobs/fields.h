@@ -25,6 +25,7 @@ enum class FieldKind {
   allowed,   // a boolean; false adds the option
   request,   // a boolean for the server itself
   shapes,    // {"input": [1, 3, 224, 224]}
+  values,    // {"input": 16000}
 };
 
 struct Field {

@@ -49,20 +49,26 @@ Json device(const JsonField& field, const KnownNames& names) {
   return field.json();
 }
 
-Json shapes(const JsonField& field) {
+/// What `read` makes of each field of an object whose fields are a network's inputs.
+template <class Read>
+Json of_inputs(const JsonField& field, Read read) {
   if (!field.json().is_object() || field.json().size() > kMostInputs)
     field.fail(fmt::format("must be an object of at most {} inputs", kMostInputs));
   const auto is_no_character_of_names = [](char c) { return c == '=' || (c >= 0 && c < ' ') || c == 0x7f; };
   Json json = Json::object();
-  for (const auto& [name, shape] : field.json().items()) {
+  for (const auto& [name, ignored] : field.json().items()) {
     if (name.empty() || name.size() > kMostName ||
         std::any_of(name.begin(), name.end(), is_no_character_of_names))
       field.fail("has an input of a name that cannot be");
-    if (shape.size() > kMostDimensions)
-      field.fail_at(name, fmt::format("must have at most {} dimensions", kMostDimensions));
-    json[name] = field.at(name).integers(1, kMost);
+    json[name] = read(field.at(name));
   }
   return json;
+}
+
+Json shape(const JsonField& field) {
+  if (field.json().size() > kMostDimensions)
+    field.fail(fmt::format("must have at most {} dimensions", kMostDimensions));
+  return field.integers(1, kMost);
 }
 
 Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, const KnownNames& names) {
@@ -108,7 +114,9 @@ Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, c
     case FieldKind::request:
       return field.boolean();
     case FieldKind::shapes:
-      return shapes(field);
+      return of_inputs(field, shape);
+    case FieldKind::values:
+      return of_inputs(field, [](const JsonField& each) { return each.number(); });
   }
   throw InternalError("a field is of some kind");
 }

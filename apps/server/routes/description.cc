@@ -60,6 +60,9 @@ Json schema_of(const Field& field) {
           {"type", "object"},
           {"additionalProperties", {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 1}}}}}};
       break;
+    case FieldKind::values:
+      schema = {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}};
+      break;
   }
   schema["description"] = field.description;
   return schema;

@@ -28,7 +28,10 @@ SortedJson instance_json(const SweepPoint& point) {
   json[to_string(network.origin)] = network.name;
   if (network.file) json["content"] = network.file->fingerprint;
   if (!network.input_shapes.empty()) json["input_shapes"] = network.input_shapes;
+  if (!network.input_values.empty()) json["input_values"] = network.input_values;
   put(json, "loss", network.loss);
+  put(json, "huber_delta", network.huber_delta);
+  put(json, "loss_output", network.loss_output);
   if (network.allow_opaque) json["allow_opaque"] = true;
   put(json, "trainable", network.trainable);
   if (point.platform) {
@@ -79,7 +82,11 @@ void read_instance_part(const SortedJson& json, SweepPoint& point) {
     network.file = SweepFile{json.at("path").get<std::string>(), json.at("content").get<std::string>()};
   if (json.contains("input_shapes"))
     network.input_shapes = json.at("input_shapes").get<std::vector<std::string>>();
+  if (json.contains("input_values"))
+    network.input_values = json.at("input_values").get<std::vector<std::string>>();
   get(json, "loss", network.loss);
+  get(json, "huber_delta", network.huber_delta);
+  get(json, "loss_output", network.loss_output);
   network.allow_opaque = json.contains("allow_opaque");
   get(json, "trainable", network.trainable);
   if (json.contains("platform")) {

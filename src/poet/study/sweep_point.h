@@ -33,8 +33,11 @@ struct SweepNetwork {
   std::string name;                       // a built-in or published network, or the file as the spec names it
   std::optional<SweepFile> file;          // of onnx and instance
   std::vector<std::string> input_shapes;  // of onnx: "NAME=1x3x224x224", by name
+  std::vector<std::string> input_values;  // of onnx: "NAME=16000", by name
   std::optional<std::string> loss;        // of onnx
-  bool allow_opaque = false;              // of onnx
+  std::optional<double> huber_delta;      // of onnx
+  std::optional<std::string> loss_output;  // of onnx
+  bool allow_opaque = false;               // of onnx
   std::optional<std::string> trainable;
 };
 

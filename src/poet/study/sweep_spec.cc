@@ -63,6 +63,16 @@ std::vector<std::string> read_shapes(const JsonField& field) {
   return shapes;
 }
 
+/// {"rate": 16000} as "rate=16000", by name.
+std::vector<std::string> read_values(const JsonField& field) {
+  if (!field.json().is_object()) field.fail("must be an object of numbers, as in {\"rate\": 16000}");
+  std::vector<std::string> values;
+  for (const auto& [name, ignored] : field.json().items())
+    values.push_back(fmt::format("{}={}", name, field.at(name).number()));
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
 void read_network_object(const JsonField& field, const fs::path& folder, SweepSubject& subject) {
   SweepNetwork& network = subject.network;
   const int named = static_cast<int>(field.has("name")) + static_cast<int>(field.has("onnx")) +
@@ -72,14 +82,18 @@ void read_network_object(const JsonField& field, const fs::path& folder, SweepSu
     field.only({"name", "batch_sizes", "sequence_lengths", "trainable"});
     network.name = non_empty(field.at("name"));
   } else if (field.has("onnx")) {
-    field.only({"onnx", "input_shapes", "loss", "allow_opaque", "batch_sizes", "trainable"});
+    field.only({"onnx", "input_shapes", "input_values", "loss", "huber_delta", "loss_output", "allow_opaque",
+                "batch_sizes", "trainable"});
     network.origin = NetworkOrigin::onnx;
     network.name = non_empty(field.at("onnx"));
     network.file = named_file(field.at("onnx"), folder);
     if (field.has("input_shapes")) network.input_shapes = read_shapes(field.at("input_shapes"));
+    if (field.has("input_values")) network.input_values = read_values(field.at("input_values"));
     if (field.has("loss"))
       network.loss =
           field.at("loss").one_of({"cross-entropy", "mse", "l1", "huber", "bce", "bce-with-logits", "none"});
+    if (field.has("huber_delta")) network.huber_delta = field.at("huber_delta").positive();
+    if (field.has("loss_output")) network.loss_output = non_empty(field.at("loss_output"));
     if (field.has("allow_opaque")) network.allow_opaque = field.at("allow_opaque").boolean();
   } else {
     field.only({"instance"});

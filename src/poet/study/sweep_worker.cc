@@ -35,6 +35,9 @@ NetworkSpec network_of(const SweepPoint& point) {
     case NetworkOrigin::onnx: {
       OnnxFile onnx{unchanged(*network.file), {}};
       onnx.reading.input_shapes = input_shapes_of("input_shapes", network.input_shapes);
+      onnx.reading.input_values = input_values_of("input_values", network.input_values);
+      onnx.reading.huber_delta = network.huber_delta;
+      onnx.reading.loss_output = network.loss_output;
       if (network.loss) onnx.reading.loss = loss_named("loss", *network.loss);
       onnx.reading.allow_opaque = network.allow_opaque;
       spec.source = std::move(onnx);

@@ -82,6 +82,14 @@ TEST(ServerCommandLine, OfUploadsHasTheirFiles) {
                       {"input_shapes", {{"tokens", {1, 16}}, {"image", {1, 3, 8, 8}}}}})
                   .line.arguments,
               testing::IsSupersetOf({"--input-shape=image=1x3x8x8", "--input-shape=tokens=1x16"}));
+  EXPECT_THAT(JobRun({{"kind", "import"},
+                      {"onnx", kFile},
+                      {"input_values", {{"rate", 16000}, {"state", 0.5}}},
+                      {"loss", "none"},
+                      {"loss_output", "ctc,/head/aux:0"}})
+                  .line.arguments,
+              testing::IsSupersetOf(
+                  {"--input-value=rate=16000", "--input-value=state=0.5", "--loss-output=ctc,/head/aux:0"}));
 }
 
 TEST(ServerCommandLine, OfComparisonsLastsAsLongAsItsMethods) {
@@ -190,20 +198,24 @@ TEST(ServerCommandLine, LetsNoTextOfAClientBeAnOptionOrAPath) {
   int taken = 0, refused = 0;
   for (const std::string& text : hostile_texts()) {
     for (const char* field :
-         {"model",    "onnx",       "instance",    "device",          "ram_budget",  "runtime_budget",
-          "deadline", "batch_size", "optimizer",   "trainable",       "loss",        "persistent",
-          "split",    "semantics",  "order",       "on_time",         "gap",         "time_limit",
-          "threads",  "solver",     "formulation", "methods",         "kind",        "plan",
-          "schedule", "accumulate", "clip_norm",   "label_smoothing", "huber_delta", "precision"}) {
+         {"model",      "onnx",       "instance",    "device",          "ram_budget",  "runtime_budget",
+          "deadline",   "batch_size", "optimizer",   "trainable",       "loss",        "persistent",
+          "split",      "semantics",  "order",       "on_time",         "gap",         "time_limit",
+          "threads",    "solver",     "formulation", "methods",         "kind",        "plan",
+          "schedule",   "accumulate", "clip_norm",   "label_smoothing", "huber_delta", "precision",
+          "loss_output"}) {
       for (const OrderJson& value : {OrderJson(text), OrderJson::array({text}), OrderJson{{"name", text}}}) {
         try {
           const JobRun run(solve_of(field, value));
           ++taken;
           const std::vector<std::string>& arguments = run.line.arguments;
           for (const std::string& each : arguments) EXPECT_EQ(each.find('\0'), std::string::npos) << field;
-          // Patterns may be any names, and nothing else is taken.
-          EXPECT_EQ(std::string(field), "trainable") << text;
-          EXPECT_THAT(arguments, Contains("--trainable=" + text));
+          // Patterns and outputs may have any names, and nothing else is taken.
+          EXPECT_THAT(field, testing::AnyOf(testing::StrEq("trainable"), testing::StrEq("loss_output")))
+              << text;
+          EXPECT_THAT(
+              arguments,
+              Contains((field == std::string("trainable") ? "--trainable=" : "--loss-output=") + text));
           EXPECT_NE(text.front(), '-') << "it would do no harm, but is no name";
         } catch (const InputError& error) {
           EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
@@ -214,7 +226,7 @@ TEST(ServerCommandLine, LetsNoTextOfAClientBeAnOptionOrAPath) {
     }
   }
   EXPECT_GT(refused, 1000);
-  EXPECT_LE(taken, 3) << "of patterns";
+  EXPECT_LE(taken, 6) << "of patterns and outputs";
 }
 
 TEST(ServerCommandLine, HasInputsByNamesThatAreNothingElse) {

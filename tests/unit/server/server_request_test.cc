@@ -193,6 +193,11 @@ TEST(ServerRequest, HasBoundedListsAndTexts) {
   EXPECT_EQ(refusal_of(with("input_shapes", shapes)).find("/input_shapes: "), 0U);
   EXPECT_EQ(refusal_of(with("input_shapes", {{"x", std::vector<int>(10'000, 1)}})).find("/input_shapes/x: "),
             0U);
+  RequestJson values;
+  for (int i = 0; i < 1025; ++i) values["input" + std::to_string(i)] = 1;
+  EXPECT_EQ(refusal_of(with("input_values", values)).find("/input_values: "), 0U);
+  EXPECT_EQ(refusal_of(with("input_values", {{"x=1", 1}})).find("/input_values: "), 0U);
+  EXPECT_EQ(refusal_of(with("input_values", {{"x", "1"}})).find("/input_values/x: "), 0U);
   RequestJson compare = RequestJson::parse(with("methods", {"chen", "keep-all", "chen"}));
   compare["kind"] = "compare";
   EXPECT_EQ(refusal_of(compare.dump()).find("/methods/2: "), 0U) << "each lengthens the job's time";

@@ -128,7 +128,8 @@ TEST(SweepSpec, FilesAreRelativeToTheSpecAndKnownByContent) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("in"));
   const std::string spec = folder.write("in/s.json", R"({"format": 1, "networks": [
-      {"onnx": "net.onnx", "input_shapes": {"y": [1, 2], "a": [3]}, "loss": "mse", "allow_opaque": true,
+      {"onnx": "net.onnx", "input_shapes": {"y": [1, 2], "a": [3]}, "input_values": {"rate": 16000},
+       "loss": "huber", "huber_delta": 0.5, "loss_output": "y", "allow_opaque": true,
        "trainable": "fc.*", "batch_sizes": [4]},
       {"instance": "i.json"}, {"name": "bert", "sequence_lengths": [64, 128]}],
       "platforms": ["board.json"], "ram": [0.5], "methods": ["poet"]})");
@@ -139,6 +140,9 @@ TEST(SweepSpec, FilesAreRelativeToTheSpecAndKnownByContent) {
   ASSERT_EQ(points.size(), 4U);
   EXPECT_EQ(points[0].network.file->path, folder.file("in/net.onnx"));
   EXPECT_THAT(points[0].network.input_shapes, ElementsAre("a=3", "y=1x2"));
+  EXPECT_THAT(points[0].network.input_values, ElementsAre("rate=16000"));
+  EXPECT_EQ(points[0].network.huber_delta, 0.5);
+  EXPECT_EQ(points[0].network.loss_output, "y");
   EXPECT_EQ(points[0].batch_size, 4);
   EXPECT_EQ(points[0].platform->file->path, folder.file("in/board.json"));
   // An instance holds its costs and says whose rules apply.
@@ -160,7 +164,8 @@ TEST(SweepPoint, SurvivesTheWayToAWorker) {
   folder.write("net.onnx", "net");
   folder.write("board.json", "{}");
   const std::string spec = folder.write("s.json", R"({"format": 1, "networks": ["linear",
-      {"onnx": "net.onnx", "input_shapes": {"a": [3]}, "loss": "mse", "allow_opaque": true, "trainable": "*"}],
+      {"onnx": "net.onnx", "input_shapes": {"a": [3]}, "input_values": {"b": 0.5}, "loss": "mse", "huber_delta": 2,
+       "loss_output": "y", "allow_opaque": true, "trainable": "*"}],
       "platforms": ["m4", "board.json"], "batch_sizes": [3], "ram": [0.3, "1MB"],
       "deadlines": [null, 1.1, "7ms"], "methods": ["poet"], "gap": 0.003, "time_limit": 7,
       "max_bytes_written": "2KB", "solver": "highs", "persistent": "excluded", "optimizer": "momentum",
