@@ -152,6 +152,21 @@ TEST_F(DatasetErrors, TargetsAlongAnotherAxis) {
               HasSubstr("a sample has 3 targets of 10 classes, which lie along the output's last axis"));
 }
 
+TEST_F(DatasetErrors, OtherCountsAlongTheFirstAxis) {
+  GraphBuilder g("counts");
+  const ValueId x = nn::linear(g, "fc", g.input("x", {2, 3}), 3);
+  const ValueId y = nn::add(g, "added", x, g.input("state", {3, 1, 3}));
+  nn::mse_loss(g, "loss", nn::reshape(g, "rows", y, {9, 2}), g.input("targets", {9, 2}));
+  EXPECT_THAT(message(g.finish()),
+              AllOf(HasSubstr("'state': has 3 samples along its first axis, other inputs have 2"),
+                    HasSubstr("state=0 makes a constant of one that no sample has")));
+
+  GraphBuilder turned("turned");
+  const ValueId h = nn::linear(turned, "fc", turned.input("x", {2, 3}), 3);
+  nn::mse_loss(turned, "loss", nn::transpose(turned, "turn", h, {1, 0}), turned.input("targets", {3, 2}));
+  EXPECT_THAT(message(turned.finish()), HasSubstr("what the loss reads has the batch as another axis"));
+}
+
 // (time, batch, features), as nn.LSTM has it: read as samples, time steps would be shuffled.
 TEST_F(DatasetErrors, TimeAlongTheFirstAxis) {
   const auto network = [](bool batch_first) {

@@ -85,11 +85,13 @@ void set_sample(DataInput& input, std::int64_t batch) {
   const bool is_target = input.role == InputRole::class_targets || input.role == InputRole::number_targets;
   const std::int64_t rows = input.shape.front();
   if (rows != batch && (!is_target || rows % batch != 0)) {
+    const std::string otherwise =
+        is_target ? "what the loss reads has the batch as another axis"
+                  : fmt::format("`input_values` {}=0 makes a constant of one that no sample has", input.name);
     throw InputError(place(input),
-                     fmt::format("has {} samples along its first axis, other inputs have {}: "
-                                 "the batch must be the first axis of all; `input_values` {}=0 makes "
-                                 "a constant of one that no sample has",
-                                 rows, batch, input.name));
+                     fmt::format("has {} samples along its first axis, other inputs have {}: the batch must "
+                                 "be the first axis of all; {}",
+                                 rows, batch, otherwise));
   }
   input.sample.assign(input.shape.begin() + 1, input.shape.end());
   if (rows != batch) input.sample.insert(input.sample.begin(), rows / batch);
