@@ -301,6 +301,21 @@ TEST_F(SweepTest, TakesOnnxFiles) {
   EXPECT_NE(results[0]["keep_all_peak_ram_bytes"], results[1]["keep_all_peak_ram_bytes"]);
 }
 
+TEST_F(SweepTest, ImportsOnnxFilesAsTheSpecSays) {
+  folder_.write("linear.onnx", to_onnx(build_network("linear"), 13));
+  spec_ = folder_.write("s.json", R"({"format": 1,
+      "networks": [{"onnx": "linear.onnx", "loss": "huber", "huber_delta": 2},
+                   {"onnx": "linear.onnx", "huber_delta": 2}, {"onnx": "linear.onnx", "loss_output": "head"},
+                   {"onnx": "linear.onnx", "input_values": {"state": 1}}],
+      "platforms": ["m4"], "ram": [1], "methods": ["checkpoint-all"]})");
+  const Json results = poet(arguments("r.sqlite", "--json --quiet")).json()["results"];
+  ASSERT_EQ(results.size(), 4U);
+  EXPECT_EQ(results[0]["verdict"], "holds") << results[0];
+  EXPECT_THAT(results[1]["reason"], HasSubstr("is for `loss` huber"));
+  EXPECT_THAT(results[2]["reason"], HasSubstr("\"head\" is not one of the outputs"));
+  EXPECT_THAT(results[3]["reason"], HasSubstr("no input 'state'"));
+}
+
 TEST_F(SweepTest, ASecondSweepOnTheStoreIsToldSo) {
   const auto process = begun("r.sqlite");
   const ProgramRun second = poet(arguments("r.sqlite"));
