@@ -8,6 +8,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/frontend/onnx/lower/views.h"
 
 namespace poet::onnx {
 namespace {
@@ -16,12 +17,9 @@ constexpr std::int64_t kMostHeld = std::int64_t{1} << 26;
 
 /// Returns whether the operator is only a view of a constant; its own rule then keeps the constant's name.
 bool only_views(const Node& node, std::size_t rank) {
-  const std::int64_t to = integer(node, "to", 0);
-  if (node.op_type == "Cast") return to == 1 || to == 10 || to == 11 || to == 16;
-  for (const char* view : {"Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Flatten"}) {
-    if (node.op_type == view) return node.op_type != "Transpose" || rank == 2;
-  }
-  return false;
+  if (!is_view(node)) return false;
+  if (node.op_type == "Cast") return is_real_cast(node);
+  return node.op_type != "Transpose" || rank == 2;
 }
 
 /// Returns the result of Shape or Size for a value of this shape, whether its elements are known or not.

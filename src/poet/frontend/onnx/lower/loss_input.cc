@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "poet/base/error.h"
 #include "poet/base/text.h"
 #include "poet/frontend/onnx/lower/constants/attributes.h"
 #include "poet/frontend/onnx/lower/uses.h"
+#include "poet/frontend/onnx/lower/views.h"
 
 namespace poet::onnx {
 namespace {
@@ -39,9 +39,8 @@ const Tensor* stored_tensor(const Written& w, const std::string& name) {
   const auto stored = w.model.initializers.find(name);
   if (stored != w.model.initializers.end()) return &stored->second;
   const auto made = w.writers.find(name);
-  if (made == w.writers.end() || made->second->op_type != "Constant") return nullptr;
-  const auto value = made->second->attributes.find("value");
-  return value == made->second->attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
+  return made == w.writers.end() || made->second->op_type != "Constant" ? nullptr
+                                                                        : stated_value(*made->second);
 }
 
 /// Returns whether bounds leave probabilities nearly as they are.
@@ -57,14 +56,8 @@ bool bounds_nothing(const Written& w, const Node& clip) {
 
 /// Returns whether the node keeps probabilities as they are or nearly so.
 bool keeps_all(const Written& w, const Node& node) {
-  const std::int64_t to = integer(node, "to", 0);
-  return node.op_type == "Identity" || (node.op_type == "Clip" && bounds_nothing(w, node)) ||
-         (node.op_type == "Cast" && (to == 1 || to == 10 || to == 11 || to == 16));
-}
-
-bool is_other_shape(const Node& node) {
-  static const std::set<std::string> views = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
-  return views.contains(node.op_type);
+  return node.op_type == "Identity" || is_real_cast(node) ||
+         (node.op_type == "Clip" && bounds_nothing(w, node));
 }
 
 /// Returns the only axis of a reduction that keeps it, if the file says it.
@@ -147,8 +140,8 @@ void take_function(const Written& w, const ImportOptions& options, LossInput& in
   std::vector<const Node*> after;
   bool is_seen = false;
   const Node* last = writer_of(w, input.outputs.front());
-  while (last != nullptr && (keeps_all(w, *last) || is_other_shape(*last))) {
-    is_seen = is_seen || is_other_shape(*last);
+  while (last != nullptr && (keeps_all(w, *last) || is_reshaping(last->op_type))) {
+    is_seen = is_seen || is_reshaping(last->op_type);
     after.push_back(last);
     last = writer_of(w, last->inputs.front());
   }
@@ -192,7 +185,7 @@ void take_function(const Written& w, const ImportOptions& options, LossInput& in
   // The views stay, of what comes before it; what bounds probabilities does not.
   std::string from = before;
   for (auto node = after.rbegin(); node != after.rend(); ++node) {
-    if (!is_other_shape(**node)) continue;
+    if (!is_reshaping((*node)->op_type)) continue;
     input.rewired.emplace_back((*node)->index, from);
     from = (*node)->outputs.front();
   }

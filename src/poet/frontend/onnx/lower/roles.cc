@@ -6,20 +6,16 @@
 #include "poet/frontend/onnx/lower/generated_names.h"
 #include "poet/frontend/onnx/lower/stored_uses.h"
 #include "poet/frontend/onnx/lower/tied.h"
+#include "poet/frontend/onnx/lower/views.h"
 #include "poet/frontend/onnx/lower/zero_states.h"
 
 namespace poet::onnx {
 namespace {
 
-const Tensor* stored_value_of(const Node& node) {
-  const auto value = node.attributes.find("value");
-  return value == node.attributes.end() ? nullptr : std::get_if<Tensor>(&value->second);
-}
-
 /// Returns whether a Constant or ConstantOfShape node has real numbers (the latter by default).
 bool makes_reals(const Node& node) {
   if (!node.domain.empty() || node.outputs.empty()) return false;
-  const Tensor* value = stored_value_of(node);
+  const Tensor* value = stated_value(node);
   if (node.op_type == "ConstantOfShape") return value == nullptr || value->type == Type::real;
   if (node.op_type != "Constant") return false;
   return value != nullptr
@@ -36,13 +32,13 @@ struct Filters {
 
 /// Returns the number of elements that the node makes, 0 where its shape is computed.
 std::int64_t elements_made(const Model& model, const Uses& uses, const Node& node) {
-  const Tensor* value = stored_value_of(node);
+  const Tensor* value = stated_value(node);
   if (node.op_type == "Constant") return value == nullptr ? 0 : element_count(value->shape);
   if (node.inputs.empty()) return 0;
   const auto shape = model.initializers.find(node.inputs[0]);
   const Node* made = writer(uses, node.inputs[0]);
   const Tensor* list = shape != model.initializers.end() ? &shape->second
-                       : made != nullptr                 ? stored_value_of(*made)
+                       : made != nullptr                 ? stated_value(*made)
                                                          : nullptr;
   return list != nullptr && list->known ? element_count(list->integers) : 0;
 }
@@ -162,8 +158,8 @@ Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& option
   for (const Node& node : model.nodes) {
     if (!makes_reals(node)) continue;
     const std::string& name = node.outputs.front();
-    roles.of[name] = node.op_type == "Constant" ? decision.of_constant(name, stored_value_of(node))
-                                                : decision.of_fill(name);
+    roles.of[name] =
+        node.op_type == "Constant" ? decision.of_constant(name, stated_value(node)) : decision.of_fill(name);
   }
   if (roles.without_weights)
     notices.add(

@@ -1,16 +1,10 @@
 #include "poet/frontend/onnx/lower/stored_tensors.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
+#include "poet/frontend/onnx/lower/views.h"
 #include "poet/frontend/onnx/read/protobuf.h"
 
 namespace poet::onnx {
 namespace {
-
-constexpr auto kViews =
-    std::to_array<std::string_view>({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"});
 
 const ::onnx::TensorProto* constant(const ::onnx::NodeProto& node) {
   for (const ::onnx::AttributeProto& attribute : node.attribute()) {
@@ -40,8 +34,9 @@ const ::onnx::TensorProto* StoredTensors::find(std::string name) const {
     const ::onnx::NodeProto* node = writer(name);
     if (node == nullptr) return nullptr;
     if (node->op_type() == "Constant") return constant(*node);
-    const bool is_view = std::find(kViews.begin(), kViews.end(), node->op_type()) != kViews.end();
-    if (!is_view || node->input_size() == 0) return nullptr;
+    const std::string& op_type = node->op_type();
+    const bool keeps_order = is_reshaping(op_type) || op_type == "Cast" || op_type == "Identity";
+    if (!keeps_order || node->input_size() == 0) return nullptr;
     name = clean(node->input(0));
   }
   return nullptr;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "poet/frontend/onnx/lower/views.h"
+
 namespace poet::onnx {
 namespace {
 
@@ -16,12 +18,6 @@ bool is_among(const Slots& slots, const Use& use) {
 }
 
 }  // namespace
-
-bool is_view(const Node& node) {
-  static const std::set<std::string> views = {"Cast",    "Flatten",   "Identity", "Reshape",
-                                              "Squeeze", "Transpose", "Unsqueeze"};
-  return node.domain.empty() && views.contains(node.op_type);
-}
 
 std::vector<Use> uses_through_views(const Uses& uses, const std::string& value) {
   std::vector<Use> found;

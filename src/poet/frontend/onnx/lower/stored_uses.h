@@ -31,7 +31,4 @@ struct Use {
 /// Something that is compared or of which the sign is taken, through which no gradient comes.
 [[nodiscard]] bool is_compared(const Use& use);
 
-/// Whether the node only shows its first input in another shape, order or type.
-[[nodiscard]] bool is_view(const Node& node);
-
 }  // namespace poet::onnx

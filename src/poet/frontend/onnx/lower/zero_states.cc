@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/frontend/onnx/lower/views.h"
 
 namespace poet::onnx {
 namespace {
@@ -15,11 +16,9 @@ constexpr auto kMovers =
                                      "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
 
 bool makes_zeros(const Node& node) {
-  if (node.op_type != "Constant" && node.op_type != "ConstantOfShape") return false;
-  const auto value = node.attributes.find("value");
-  if (value == node.attributes.end()) return node.op_type == "ConstantOfShape";
-  const Tensor* tensor = std::get_if<Tensor>(&value->second);
-  return tensor != nullptr && tensor->fill == 0.0;
+  const Tensor* value = stated_value(node);
+  if (value != nullptr) return value->fill == 0.0;
+  return node.op_type == "ConstantOfShape" && !node.attributes.contains("value");
 }
 
 }  // namespace

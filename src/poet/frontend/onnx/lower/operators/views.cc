@@ -8,6 +8,7 @@
 #include "poet/base/error.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
+#include "poet/frontend/onnx/lower/views.h"
 #include "poet/graph/nn.h"
 
 namespace poet::onnx {
@@ -89,7 +90,7 @@ void identity(Lowering& net, const Node& node) {
 void cast(Lowering& net, const Node& node) {
   const Operand x = operand_of(net, node, 0);
   const std::int64_t to = integer(node, "to", 0);
-  const bool to_real = to == 1 || to == 10 || to == 11 || to == 16;
+  const bool to_real = is_real_cast(node);
   const bool to_integer = (to >= 2 && to <= 7) || to == 12 || to == 13;
   const Type from = type_of(net, node, 0);
   if (to_real && to != 1 && is_runtime(net, node, 0))
