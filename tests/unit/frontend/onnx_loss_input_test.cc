@@ -161,6 +161,19 @@ TEST(OnnxLossInput, SeveralLossesAreSummed) {
               HasSubstr("\"c\" is not one"));
 }
 
+// A file for one sample may divide the sum of its losses by 1.
+TEST(OnnxLossInput, AnotherBatchThanTheFilesIsSaid) {
+  onnx::Model model =
+      onnx_model({1, 3}, {{"w", onnx_reals({3, 3})}},
+                 {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("ReduceSum", {"h"}, {"a"})});
+  ImportOptions options = own_loss();
+  EXPECT_THAT(import_model(model, options).notices, Not(Contains(HasSubstr("is for batches of"))));
+  options.batch_size = 4;
+  EXPECT_THAT(import_model(model, options).notices, Contains(HasSubstr("the file is for batches of 1")));
+  model.inputs.front().shape->front().size.reset();
+  EXPECT_THAT(import_model(model, options).notices, Not(Contains(HasSubstr("is for batches of"))));
+}
+
 // An input that the user pins is a constant that shape arithmetic may read.
 TEST(OnnxLossInput, PinnedInputs) {
   onnx::Model model =

@@ -155,6 +155,11 @@ void add_inputs(Lowering& net) {
     sizes.batch_size = shape.front();
     if (!input.shape || input.shape->empty() || !input.shape->front().size) continue;
     const std::int64_t in_file = *input.shape->front().size;
+    if (in_file != sizes.batch_size && options.loss == Loss::none)
+      net.notices.add(
+          fmt::format("the file is for batches of {}: a loss that divides by that number is no mean over {} "
+                      "samples; export with dynamic_shapes",
+                      in_file, sizes.batch_size));
     if (in_file != sizes.batch_size && sizes.batch_size % in_file == 0)
       sizes.rescaled_batch = {sizes.batch_size / in_file, in_file};
   }
