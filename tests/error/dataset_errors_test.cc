@@ -161,6 +161,14 @@ TEST_F(DatasetErrors, OtherCountsAlongTheFirstAxis) {
               AllOf(HasSubstr("'state': has 3 samples along its first axis, other inputs have 2"),
                     HasSubstr("state=0 makes a constant of one that no sample has")));
 
+  GraphBuilder states("states");
+  const ValueId seen = states.input("x", {2, 3});
+  const ValueId sum = nn::add(states, "added", seen, states.input("state", {2, 3}));
+  nn::mse_loss(states, "loss", nn::linear(states, "fc", sum, 3), states.input("targets", {2, 3}));
+  folder_.write("x.bin", bytes_of<float>({1, 2, 3}));
+  EXPECT_THAT(message(states.finish()),
+              AllOf(HasSubstr("state.bin: is missing"), HasSubstr("state=0 makes zeros")));
+
   GraphBuilder turned("turned");
   const ValueId h = nn::linear(turned, "fc", turned.input("x", {2, 3}), 3);
   nn::mse_loss(turned, "loss", nn::transpose(turned, "turn", h, {1, 0}), turned.input("targets", {3, 2}));

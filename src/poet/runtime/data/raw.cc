@@ -68,7 +68,8 @@ std::string targets_of(const DataInput& input) {
       count, input.range);
 }
 
-RawInput open_input(const fs::path& folder, const DataInput& input) {
+/// The first input is data; `is_later` ones need not be.
+RawInput open_input(const fs::path& folder, const DataInput& input, bool is_later) {
   RawInput raw{input, std::nullopt};
   const auto found = find(folder, input);
   if (!found && has_default(input)) {
@@ -76,9 +77,14 @@ RawInput open_input(const fs::path& folder, const DataInput& input) {
     return raw;
   }
   if (!found) {
-    throw InputError((folder / (file_name(input) + ".bin")).string(),
-                     fmt::format("is missing: the data of the input '{}', {} per sample", input.name,
-                                 counted(element_count(input.sample), "element")));
+    const bool may_be_state = is_later && input.role == InputRole::features;
+    throw InputError(
+        (folder / (file_name(input) + ".bin")).string(),
+        fmt::format("is missing: the data of the input '{}', {} per sample{}", input.name,
+                    counted(element_count(input.sample), "element"),
+                    may_be_state
+                        ? fmt::format("; `input_values` {}=0 makes zeros of what is no data", input.name)
+                        : ""));
   }
   raw.file.emplace(found->first);
   raw.stored = found->second;
@@ -115,7 +121,7 @@ class RawDataset : public Dataset {
  public:
   RawDataset(const fs::path& folder, const Inputs& inputs) {
     for (const DataInput& input : inputs) {
-      const RawInput& raw = inputs_.emplace_back(open_input(folder, input));
+      const RawInput& raw = inputs_.emplace_back(open_input(folder, input, !first_.empty()));
       if (!raw.file) continue;
       const std::int64_t samples = raw.file->size() / raw.sample_bytes;
       if (samples_ != 0 && samples != samples_) fail_number(raw, samples, first_, samples_);
