@@ -436,6 +436,28 @@ TEST_F(OneDnnKernels, Activations) {
   }
 }
 
+struct FunctionResults {
+  std::string of;  // the op's kind and its kernel
+  std::string kind;
+  std::vector<double> y;
+};
+
+/// What every library's kernel makes of the numbers, for each op that reads nothing but x.
+std::vector<FunctionResults> results_of(const Graph& graph, ValueId x, const std::vector<double>& numbers) {
+  std::vector<FunctionResults> results;
+  const Value& value = graph.values[x];
+  for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {
+    for (const OpId id : ids<OpId>(graph.ops.size())) {
+      const Op& op = graph.ops[id];
+      if (op.inputs.size() != 1 || op.inputs[0] != x) continue;
+      const auto kernel = make_kernel(graph, id, {.library = library, .threads = 1, .isa = {}});
+      results.push_back({op.kind + " by " + kernel->implementation(), op.kind,
+                         as_floats(value, run(*kernel, graph, op, {stored(value, numbers)}, 0)[0])});
+    }
+  }
+  return results;
+}
+
 /// A logarithm may follow: what is positive keeps its digits where it is small.
 TEST_F(OneDnnKernels, SmallResultsKeepTheirDigits) {
   std::vector<double> numbers;
@@ -446,19 +468,11 @@ TEST_F(OneDnnKernels, SmallResultsKeepTheirDigits) {
   for (const char* kind : {"exp", "sigmoid", "softplus"})
     sum = nn::add(g, std::string(kind) + "_sum", sum, nn::unary(g, kind, kind, x));
   const Graph graph = with_loss(g, sum);
-  for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {
-    for (const OpId id : ids<OpId>(graph.ops.size())) {
-      const Op& op = graph.ops[id];
-      if (op.inputs.size() != 1 || op.inputs[0] != x) continue;
-      const auto kernel = make_kernel(graph, id, {.library = library, .threads = 1, .isa = {}});
-      const Value& value = graph.values[x];
-      const std::vector<double> y = as_floats(value, run(*kernel, graph, op, {stored(value, numbers)}, 0)[0]);
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const double e = std::exp(numbers[i]);
-        const double expected = op.kind == "exp" ? e : op.kind == "sigmoid" ? e / (1 + e) : std::log1p(e);
-        EXPECT_NEAR(y[i], expected, 2e-5 * expected)
-            << op.kind << " of " << numbers[i] << " by " << kernel->implementation();
-      }
+  for (const auto& [of, kind, y] : results_of(graph, x, numbers)) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double e = std::exp(numbers[i]);
+      const double expected = kind == "exp" ? e : kind == "sigmoid" ? e / (1 + e) : std::log1p(e);
+      EXPECT_NEAR(y[i], expected, 2e-5 * expected) << of << " of " << numbers[i];
     }
   }
 }
@@ -564,17 +578,8 @@ TEST_F(OneDnnKernels, NothingFiniteComesOfWhatIsNoNumber) {
                           nn::unary(g, "hardswish", "hardswish", x), nn::unary(g, "mish", "mish", x)})
     sum = nn::add(g, "sum" + std::to_string(count++), sum, v);
   const Graph graph = with_loss(g, sum);
-  for (const KernelLibrary library : {KernelLibrary::fast, KernelLibrary::lean, KernelLibrary::reference}) {
-    for (const OpId id : ids<OpId>(graph.ops.size())) {
-      const Op& op = graph.ops[id];
-      if (op.inputs.size() != 1 || op.inputs[0] != x) continue;
-      const auto kernel = make_kernel(graph, id, {.library = library, .threads = 1, .isa = {}});
-      const Value& value = graph.values[x];
-      const std::vector<double> y = as_floats(value, run(*kernel, graph, op, {stored(value, numbers)}, 0)[0]);
-      for (const std::size_t i : {3U, 38U})
-        EXPECT_FALSE(std::isfinite(y[i])) << op.kind << " by " << kernel->implementation() << ": " << y[i];
-    }
-  }
+  for (const auto& [of, kind, y] : results_of(graph, x, numbers))
+    for (const std::size_t i : {3U, 38U}) EXPECT_FALSE(std::isfinite(y[i])) << of << ": " << y[i];
 }
 
 TEST_F(OneDnnKernels, UnknownInstructionSetIsRefusedWithTheKnownOnes) {
