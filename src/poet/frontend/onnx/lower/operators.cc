@@ -8,11 +8,11 @@ namespace poet::onnx {
 namespace {
 
 std::vector<const std::vector<OperatorEntry>*> lists() {
-  return {&product_operators(),     &norm_operators(),       &convolution_operators(), &pooling_operators(),
-          &elementwise_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
-          &copy_operators(),        &resize_operators(),     &gather_operators(),      &logic_operators(),
-          &einsum_operators(),      &recurrent_operators(),  &composed_operators(),    &attention_operators(),
-          &padding_operators(),     &position_operators(),   &loss_operators(),        &noise_operators()};
+  return {&product_operators(),    &norm_operators(),       &convolution_operators(), &pooling_operators(),
+          &arithmetic_operators(), &activation_operators(), &reduction_operators(),   &view_operators(),
+          &copy_operators(),       &resize_operators(),     &gather_operators(),      &logic_operators(),
+          &einsum_operators(),     &recurrent_operators(),  &composed_operators(),    &attention_operators(),
+          &padding_operators(),    &position_operators(),   &loss_operators(),        &noise_operators()};
 }
 
 }  // namespace

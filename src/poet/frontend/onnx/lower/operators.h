@@ -24,14 +24,14 @@ struct OperatorEntry {
 [[nodiscard]] const std::vector<OperatorEntry>& norm_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& convolution_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& pooling_operators();
-[[nodiscard]] const std::vector<OperatorEntry>& elementwise_operators();  // element by element
-[[nodiscard]] const std::vector<OperatorEntry>& view_operators();         // in another shape, order or type
-[[nodiscard]] const std::vector<OperatorEntry>& copy_operators();         // joined, cut, repeated
+[[nodiscard]] const std::vector<OperatorEntry>& arithmetic_operators();  // of real numbers
+[[nodiscard]] const std::vector<OperatorEntry>& view_operators();        // in another shape, order or type
+[[nodiscard]] const std::vector<OperatorEntry>& copy_operators();        // joined, cut, repeated
 [[nodiscard]] const std::vector<OperatorEntry>& padding_operators();
 [[nodiscard]] const std::vector<OperatorEntry>& gather_operators();      // elements at positions
 [[nodiscard]] const std::vector<OperatorEntry>& position_operators();    // of several axes
 [[nodiscard]] const std::vector<OperatorEntry>& logic_operators();       // truth values and choice
-[[nodiscard]] const std::vector<OperatorEntry>& activation_operators();  // more, element by element
+[[nodiscard]] const std::vector<OperatorEntry>& activation_operators();  // and softmax, dropout
 [[nodiscard]] const std::vector<OperatorEntry>& reduction_operators();   // along axes
 [[nodiscard]] const std::vector<OperatorEntry>& resize_operators();      // images of other sizes
 [[nodiscard]] const std::vector<OperatorEntry>& einsum_operators();

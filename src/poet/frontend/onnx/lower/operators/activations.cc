@@ -1,8 +1,14 @@
-// Element-wise functions of one operand.
+// Functions of one operand, softmax, dropout.
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
 #include "poet/frontend/onnx/lower/operators.h"
@@ -36,15 +42,93 @@ void prelu(Lowering& net, const Node& node) {
   set_result(net, node, nn::prelu(net.builder, name_of(node), x, row_major(net, node, 1)));
 }
 
+void clip(Lowering& net, const Node& node) {
+  double minimum = real(node, "min", -kInfinity);
+  double maximum = real(node, "max", kInfinity);
+  const auto bound = [&](std::size_t i, double& to) {
+    if (!has_input(node, i)) return;
+    const std::optional<double> number = scalar_of(net, node, i);
+    if (!number) throw InputError("the bounds must be known real numbers");
+    to = *number;
+  };
+  bound(1, minimum);
+  bound(2, maximum);
+  if (minimum <= std::numeric_limits<float>::lowest()) minimum = -kInfinity;
+  if (maximum >= std::numeric_limits<float>::max()) maximum = kInfinity;
+  if (minimum == -kInfinity && maximum == kInfinity) return set_result(net, node, operand_of(net, node, 0));
+  set_result(net, node, nn::clip(net.builder, name_of(node), row_major(net, node, 0), minimum, maximum));
+}
+
+/// Adds x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3), as x sigmoid(2 z).
+void gelu_by_tanh(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId x = row_major(net, node, 0);
+  const double twice = 2.0 * std::sqrt(2.0 / std::numbers::pi);
+  const ValueId squares = nn::unary(g, "pow", name + ".squares", x, {{"exponent", 2.0}});
+  const ValueId slope = nn::scale(g, name + ".slope", squares, 0.044715 * twice, twice);
+  const ValueId gate = nn::unary(g, "sigmoid", name + ".gate", nn::mul(g, name + ".z", x, slope));
+  set_result(net, node, nn::mul(g, name, x, gate));
+}
+
+void gelu(Lowering& net, const Node& node) {
+  const std::string form = text(node, "approximate", "none");
+  if (form == "tanh") return gelu_by_tanh(net, node);
+  if (form != "none") throw InputError("attribute 'approximate'", fmt::format("'{}' is not known", form));
+  set_result(net, node, nn::gelu(net.builder, name_of(node), row_major(net, node, 0)));
+}
+
+void softmax(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const Shape x = shape_of(net, node, 0);
+  const std::size_t axis = checked_axis(integer(node, "axis", net.model.opset < 13 ? 1 : -1), x.size());
+  const std::string name = name_of(node);
+  const auto of_rows = [&](ValueId rows) {
+    return node.op_type == "Softmax" ? nn::softmax(g, name, rows) : nn::log_softmax(g, name, rows);
+  };
+  if (axis + 1 == x.size()) return set_result(net, node, of_rows(row_major(net, node, 0)));
+  if (net.model.opset < 13) {  // over all axes from this one on
+    const auto split = x.begin() + static_cast<std::ptrdiff_t>(axis);
+    const Shape matrix = {element_count(Shape(x.begin(), split)), element_count(Shape(split, x.end()))};
+    const ValueId flat = nn::reshape(g, name + ".flat", row_major(net, node, 0), matrix);
+    set_result(net, node, nn::reshape(g, name + ".shape", of_rows(flat), x));
+    return;
+  }
+  std::vector<std::int64_t> last;  // swaps the axis with the last one, and back
+  for (std::size_t i = 0; i < x.size(); ++i) last.push_back(static_cast<std::int64_t>(i));
+  std::swap(last[axis], last.back());
+  const ValueId rows = nn::transpose(g, name + ".rows", value_of(net, node, 0), last);
+  set_result(net, node, nn::permute(g, name + ".shape", of_rows(rows), last));
+}
+
+void dropout(Lowering& net, const Node& node) {
+  double ratio = real(node, "ratio", 0.5);
+  if (has_input(node, 1)) {
+    const std::optional<double> number = scalar_of(net, node, 1);
+    if (!number) throw InputError("the ratio must be a known real number");
+    ratio = *number;
+  }
+  if (ratio == 0.0) return set_result(net, node, operand_of(net, node, 0));
+  const bool training = has_input(node, 2) && !known_integers(net, node, 2).empty() &&
+                        known_integers(net, node, 2).front() != 0;
+  if (!training) net.notices.add("Dropout of an inference export was put back into training mode");
+  set_result(net, node, nn::dropout(net.builder, name_of(node), row_major(net, node, 0), ratio));
+}
+
 }  // namespace
 
 const std::vector<OperatorEntry>& activation_operators() {
   static const std::vector<OperatorEntry> entries = [] {
     std::vector<OperatorEntry> all = {
+        {"Clip", clip},
+        {"Dropout", dropout},
+        {"Gelu", gelu},
         {"HardSigmoid", unless_part<&became_hard_swish>},
+        {"LogSoftmax", softmax},
         {"PRelu", prelu},
         {"Relu", unless_part<&became_clip>},
         {"Sigmoid", unless_part<&became_silu>},
+        {"Softmax", softmax},
         {"Softplus", unless_part<&became_mish>},
     };
     for (const FunctionName& name : function_names()) {
