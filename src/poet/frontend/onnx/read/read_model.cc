@@ -1,13 +1,11 @@
 #include "poet/frontend/onnx/read/read_model.h"
 
 #include <fmt/format.h>
-#include <onnx/checker.h>
 
-#include <algorithm>
 #include <set>
 
 #include "poet/base/error.h"
-#include "poet/base/text.h"
+#include "poet/frontend/onnx/read/check_by_libonnx.h"
 #include "poet/frontend/onnx/read/control_flow.h"
 #include "poet/frontend/onnx/read/model_proto.h"
 #include "poet/frontend/onnx/read/origin.h"
@@ -16,14 +14,6 @@
 
 namespace poet::onnx {
 namespace {
-
-using Proto = ::onnx::TensorProto;
-
-std::string one_line(const std::string& text) {
-  std::string line;
-  for (const std::string& word : words_of(text)) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
 
 /// Where messages say that a model is, and where its external data are.
 struct Place {
@@ -92,59 +82,6 @@ Declaration read_declaration(const ::onnx::ValueInfoProto& proto) {
   return input;
 }
 
-bool has_data(const Proto& tensor) {
-  if (tensor.data_location() == Proto::EXTERNAL) return false;
-  return tensor.has_raw_data() || tensor.float_data_size() > 0 || tensor.int32_data_size() > 0 ||
-         tensor.int64_data_size() > 0 || tensor.double_data_size() > 0 || tensor.uint64_data_size() > 0 ||
-         tensor.string_data_size() > 0;
-}
-
-/// Returns whether a graph, and those in it, have all their contents themselves. libonnx looks for the rest
-/// in the file system, from any path, and tells which files there are.
-bool has_all_data(const ::onnx::GraphProto& graph) {
-  const auto all = [](const auto& list, const auto& test) {
-    return std::all_of(list.begin(), list.end(), test);
-  };
-  const auto sparse_has_data = [](const ::onnx::SparseTensorProto& tensor) {
-    return has_data(tensor.values()) && has_data(tensor.indices());
-  };
-  return all(graph.initializer(), has_data) && all(graph.sparse_initializer(), sparse_has_data) &&
-         all(graph.node(), [&](const ::onnx::NodeProto& node) {
-           return all(node.attribute(), [&](const ::onnx::AttributeProto& attribute) {
-             return (!attribute.has_t() || has_data(attribute.t())) && all(attribute.tensors(), has_data) &&
-                    (!attribute.has_sparse_tensor() || sparse_has_data(attribute.sparse_tensor())) &&
-                    all(attribute.sparse_tensors(), sparse_has_data) &&
-                    (!attribute.has_g() || has_all_data(attribute.g())) &&
-                    all(attribute.graphs(), has_all_data);
-           });
-         });
-}
-
-/// Returns whether libonnx can check the model. It rejects models without weights and models newer than
-/// itself, for which the walk over the nodes checks what the importer needs.
-bool can_be_checked(const ::onnx::ModelProto& model) {
-  if (model.ir_version() > ::onnx::Version::IR_VERSION) return false;
-  for (const ::onnx::OperatorSetIdProto& opset : model.opset_import()) {
-    if (!opset.domain().empty() && opset.domain() != "ai.onnx") return false;
-    if (opset.version() > kNewestOpset) return false;
-  }
-  // Operators of before ONNX 1.5, of which libonnx knows nothing but to write a warning to stderr.
-  static const std::set<std::string> experimental = {"ATen",
-                                                     "Affine",
-                                                     "ConstantFill",
-                                                     "Crop",
-                                                     "DynamicSlice",
-                                                     "GRUUnit",
-                                                     "GivenTensorFill",
-                                                     "ImageScaler",
-                                                     "ParametricSoftplus",
-                                                     "Scale",
-                                                     "ScaledTanh"};
-  for (const ::onnx::NodeProto& node : model.graph().node())
-    if (experimental.contains(node.op_type())) return false;
-  return has_all_data(model.graph());
-}
-
 /// Checks that every input is defined before it is read and every output is new, which also excludes cycles.
 void check_order(const Model& model, const std::string& place) {
   std::set<std::string> known;
@@ -176,7 +113,7 @@ void check_order(const Model& model, const std::string& place) {
 /// Adds the graph's initialisers that the model does not have yet.
 void add_initializers(Model& model, const ::onnx::GraphProto& graph, const Place& place) {
   for (int i = static_cast<int>(model.initializers.size()); i < graph.initializer_size(); ++i) {
-    const Proto& tensor = graph.initializer(i);
+    const ::onnx::TensorProto& tensor = graph.initializer(i);
     const std::string name = clean(tensor.name());
     if (model.initializers.contains(name))
       throw InputError(place.name, fmt::format("has two initialisers '{}'", name));
@@ -225,13 +162,7 @@ Model model_from(const ::onnx::ModelProto& proto, const Place& at) {
   model.missing_parameters = std::move(origins.missing);
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
   take_nodes(model, proto.graph(), at);
-  if (can_be_checked(proto)) {
-    try {
-      ::onnx::checker::check_model(proto);
-    } catch (const std::exception& error) {
-      throw InputError(place, "libonnx refuses it: " + one_line(error.what()));
-    }
-  }
+  check_by_libonnx(proto, place);
   return model;
 }
 
