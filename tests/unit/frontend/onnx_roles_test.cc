@@ -106,6 +106,25 @@ TEST(OnnxRoles, OnesUnderAGeneratedNameDoNotTrain) {
   EXPECT_THAT(scaled("norm.weight"), ElementsAre("norm.weight", "w"));
 }
 
+// Without metadata a rotary table that the exporter has computed is told from a transposed weight by its
+// name.
+TEST(OnnxRoles, FunctionsThatMakeTables) {
+  const auto multiplied = [](const std::string& name, const std::string& producer,
+                             bool is_parameter = false) {
+    onnx::Model model =
+        onnx_model({2, 3}, {{name, onnx_reals({3})}, {"w", onnx_reals({3, 2})}},
+                   {onnx_node("Mul", {"x", name}, {"h"}), onnx_node("MatMul", {"h", "w"}, {"y"})});
+    model.producer = producer;
+    if (is_parameter) model.origins[name] = onnx::Origin::parameter;
+    return trained(import_model(model));
+  };
+  EXPECT_THAT(multiplied("cos", "pytorch"), ElementsAre("w"));
+  EXPECT_THAT(multiplied("sin_1", "pytorch"), ElementsAre("w"));
+  EXPECT_THAT(multiplied("cos", "pytorch", true), ElementsAre("cos", "w"));
+  EXPECT_THAT(multiplied("cos", "tf2onnx"), ElementsAre("cos", "w"));
+  EXPECT_THAT(multiplied("unsqueeze_1", "pytorch"), ElementsAre("unsqueeze_1", "w"));
+}
+
 // A head that begins as zeros, as the exporters name its transpose.
 TEST(OnnxRoles, ALayerOfZerosTrains) {
   for (const char* name : {"val_3", "onnx::MatMul_15"}) {

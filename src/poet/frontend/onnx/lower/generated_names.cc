@@ -5,6 +5,7 @@
 #include <string_view>
 
 namespace poet::onnx {
+
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
@@ -29,62 +30,24 @@ bool is_generated(const Model& model, const std::string& name) {
   static const std::set<std::string_view> numbered = {"Constant", "const_fold_opt", "const", "tensor", "val"};
   if (base.size() < name.size() && (numbered.contains(base) || base.starts_with("ortshared"))) return true;
   // The newer exporter of PyTorch names what it has folded after the function that made it.
-  static const std::set<std::string_view> functions = {"_to_copy",
-                                                       "add",
-                                                       "alias",
-                                                       "arange",
-                                                       "bmm",
-                                                       "cat",
-                                                       "clone",
-                                                       "cos",
-                                                       "detach",
-                                                       "div",
-                                                       "empty",
-                                                       "exp",
-                                                       "expand",
-                                                       "eye",
-                                                       "fill",
-                                                       "full",
-                                                       "full_like",
-                                                       "index",
-                                                       "linspace",
-                                                       "log",
-                                                       "logical_not",
-                                                       "masked_fill",
-                                                       "matmul",
-                                                       "mul",
-                                                       "neg",
-                                                       "new_full",
-                                                       "new_ones",
-                                                       "new_zeros",
-                                                       "ones",
-                                                       "ones_like",
-                                                       "permute",
-                                                       "pow",
-                                                       "reciprocal",
-                                                       "repeat",
-                                                       "reshape",
-                                                       "rsqrt",
-                                                       "rsub",
-                                                       "scalar_tensor",
-                                                       "scalar_tensor_default",
-                                                       "select",
-                                                       "sin",
-                                                       "slice",
-                                                       "sqrt",
-                                                       "squeeze",
-                                                       "stack",
-                                                       "sub",
-                                                       "t",
-                                                       "transpose",
-                                                       "tril",
-                                                       "triu",
-                                                       "unsqueeze",
-                                                       "view",
-                                                       "where",
-                                                       "zeros",
-                                                       "zeros_like"};
-  return model.producer == "pytorch" && !model.has_scoped_names && functions.contains(base);
+  static const std::set<std::string_view> functions = {
+      "_to_copy",   "add",    "alias",   "bmm",         "cat",       "clone",  "detach", "div",     "exp",
+      "expand",     "index",  "log",     "masked_fill", "matmul",    "mul",    "neg",    "permute", "pow",
+      "reciprocal", "repeat", "reshape", "rsqrt",       "rsub",      "select", "slice",  "sqrt",    "squeeze",
+      "stack",      "sub",    "t",       "transpose",   "unsqueeze", "view",   "where"};
+  return is_table(model, name) ||
+         (model.producer == "pytorch" && !model.has_scoped_names && functions.contains(base));
+}
+
+bool is_table(const Model& model, const std::string& name) {
+  static const std::set<std::string_view> functions = {
+      "arange",      "cos",       "empty",         "eye",
+      "fill",        "full",      "full_like",     "linspace",
+      "logical_not", "new_full",  "new_ones",      "new_zeros",
+      "ones",        "ones_like", "scalar_tensor", "scalar_tensor_default",
+      "sin",         "tril",      "triu",          "zeros",
+      "zeros_like"};
+  return model.producer == "pytorch" && !model.has_scoped_names && functions.contains(stem(name));
 }
 
 }  // namespace poet::onnx

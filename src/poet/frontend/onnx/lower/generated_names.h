@@ -15,6 +15,10 @@ namespace poet::onnx {
 /// function (zeros, mul_1, t).
 [[nodiscard]] bool is_generated(const Model& model, const std::string& name);
 
+/// Whether the exporter named it after a PyTorch function that makes tables: of positions, angles, one
+/// number. None of them is applied to a parameter.
+[[nodiscard]] bool is_table(const Model& model, const std::string& name);
+
 [[nodiscard]] bool is_digits(std::string_view text);
 
 /// A name without the number at its end, and without the underscores before that: mul of mul_1.

@@ -107,6 +107,7 @@ class Decision {
     const auto is_no_data = [](const Use& use) { return use.input > 0 && is_weight(use); };
     if (tensor.patterned && !(of_layer && is_of_layer(name)) && (generated || !every(is_no_data)))
       return {false, "few numbers over and over or infinite ones, as formulas make them"};
+    if (is_table(model_, name)) return {false, "named after a function that makes tables"};
     if (generated && tensor.fill && !of_layer)
       return {false, shown_number(*tensor.fill) + ", named by the exporter"};
     if (tensor.fill == 0.0 && every([](const Use& use) { return is_initial_state(*use.node, use.input); }))

@@ -140,8 +140,7 @@ class Resolver {
     if (node_.output_size() > carried || reads(body, body.input(0).name()))
       fail(
           "decides in its body whether it goes on, and has results or numbers of iterations; poet unrolls "
-          "such "
-          "loops of known length");
+          "such loops of known length");
     if (graph_.node_size() > kMostNodes) fail(fmt::format("unrolls to more than {} nodes", kMostNodes));
     Renaming inputs = {{body.input(1).name(), node_.input(1)}};
     for (int i = 0; i < carried; ++i) inputs[body.input(i + 2).name()] = node_.input(i + 2);
