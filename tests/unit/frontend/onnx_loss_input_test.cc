@@ -72,6 +72,41 @@ TEST(OnnxLossInput, ASoftmaxIsTakenOffBehindWhatKeepsIt) {
   }
 }
 
+// Of logarithms of probabilities, too, the classes are along the softmax's axis.
+TEST(OnnxLossInput, ClassesAreAlongTheAxisOfTheSoftmax) {
+  const auto targets = [](std::vector<onnx::Node> after, std::vector<std::int64_t> reshaped = {2, 4, 9}) {
+    after.insert(after.begin(), onnx_node("Mul", {"x", "w"}, {"h"}));
+    const onnx::Model model = onnx_model({2, 4, 3, 3},
+                                         {{"w", onnx_reals({4, 1, 1})},
+                                          {"low", onnx_reals({}, {-100.0})},
+                                          {"to", onnx_integers(std::move(reshaped))}},
+                                         std::move(after));
+    const Graph forward = import_model(model).forward;
+    return test::value_named(forward, "targets").shape;
+  };
+  const auto normalised = [](const char* op_type, std::int64_t axis) {
+    return onnx_node(op_type, {"h"}, {"p"}, {{"axis", axis}});
+  };
+  const onnx::Node cast = onnx_node("Cast", {"p"}, {"y"}, {{"to", std::int64_t{1}}});
+  const onnx::Node reshape = onnx_node("Reshape", {"p", "to"}, {"y"});
+  const Shape pixels = {18}, last = {24};
+  for (const char* op_type : {"Softmax", "LogSoftmax"}) {
+    EXPECT_EQ(targets({normalised(op_type, 1), cast}), pixels) << op_type;
+    EXPECT_EQ(targets({normalised(op_type, 3), cast}), last) << op_type;
+    EXPECT_EQ(targets({normalised(op_type, 1), reshape}), pixels) << op_type;
+    EXPECT_EQ(targets({normalised(op_type, 3), reshape}, {2, 4, 1, 3, 3}), last) << op_type;
+    EXPECT_THAT(input_error([&] {
+                  (void)targets({normalised(op_type, 1), reshape}, {8, 9});
+                }),
+                HasSubstr("normalises axis 1"))
+        << op_type;
+  }
+  EXPECT_EQ(targets({normalised("LogSoftmax", 1), onnx_node("Clip", {"p", "low"}, {"y"})}), pixels);
+  EXPECT_EQ(targets({normalised("Softmax", 1), onnx_node("Log", {"p"}, {"l"}),
+                     onnx_node("Identity", {"l"}, {"y"})}),
+            pixels);
+}
+
 TEST(OnnxLossInput, ASoftmaxWhoseRowsAreNotTheOutputsIsRefused) {
   EXPECT_THAT(input_error([] {
                 (void)import_model(classifier({softmax(), onnx_node("Reshape", {"p", "turned"}, {"y"})}));

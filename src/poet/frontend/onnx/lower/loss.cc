@@ -10,6 +10,7 @@
 #include "poet/frontend/onnx/lower/constants/attributes.h"
 #include "poet/frontend/onnx/lower/constants/shape_rules.h"
 #include "poet/frontend/onnx/lower/lowering.h"
+#include "poet/frontend/onnx/lower/views.h"
 #include "poet/graph/nn.h"
 
 namespace poet::onnx {
@@ -69,6 +70,20 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved,
                                    axis, shown(from), classes));
     }
   }
+  if (softmax && softmax->is_seen) {  // in another shape, which must keep the classes together
+    const Shape shape = graph.shape(std::get<Runtime>(net.operands.at(softmax->logits)).id);
+    const std::size_t axis = classes_axis(net, *softmax, shape);
+    const auto after = shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1;
+    const bool ends =
+        element_count(Shape(after, shape.end())) == 1 && shape[axis] == (channels ? from[1] : from.back());
+    pixels = !channels && from.size() > 2 && axis == 1 && std::equal(shape.begin(), after, from.begin());
+    if (!ends && !pixels) {
+      throw InputError(place_of(*softmax->node),
+                       fmt::format("normalises axis {} of {}, which the output has as {}; give the loss its "
+                                   "input as an output (`loss_output`)",
+                                   axis, shown(shape), shown(from)));
+    }
+  }
   if (pixels) {
     // One prediction per pixel, classes along axis 1.
     std::vector<std::int64_t> classes_last = {0};
@@ -90,19 +105,6 @@ void add_cross_entropy(Lowering& net, ValueId output, bool convolved,
           "the loss is the mean over every position of the output, with its classes along the last axis");
     }
     if (from.size() != 2) logits = nn::reshape(graph, "logits.flat", logits, {rows, classes});
-  }
-  if (softmax && softmax->is_seen) {  // in another shape, which must keep rows of classes together
-    const Runtime& before = std::get<Runtime>(net.operands.at(softmax->logits));
-    const Shape shape = graph.shape(before.id);
-    const std::size_t axis = classes_axis(net, *softmax, shape);
-    const bool ends =
-        element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end())) == 1;
-    if (pixels || !ends || shape[axis] != graph.shape(logits).back()) {
-      throw InputError(place_of(*softmax->node),
-                       fmt::format("normalises axis {} of {}, which the output has as {}; give the loss its "
-                                   "input as an output (`loss_output`)",
-                                   axis, shown(shape), shown(from)));
-    }
   }
   if (graph.shape(logits).back() == 1) {
     throw InputError(
@@ -171,10 +173,10 @@ void add_loss(Lowering& net, const LossInput& input) {
   }
   if (net.options.loss == Loss::none) return add_sum(net, input.outputs, outputs);
   if (net.options.loss != Loss::cross_entropy) return add_loss_of_numbers(net, outputs.front());
-  const bool convolved = std::any_of(net.model.nodes.begin(), net.model.nodes.end(), [&](const Node& node) {
-    return (node.op_type == "Conv" || node.op_type == "ConvTranspose") && !node.outputs.empty() &&
-           node.outputs.front() == input.outputs.front();
-  });
+  const Node* last = writer(net.uses, input.outputs.front());
+  while (last != nullptr && !last->inputs.empty() && (last->op_type == "Identity" || is_real_cast(*last)))
+    last = writer(net.uses, last->inputs[0]);
+  const bool convolved = last != nullptr && (last->op_type == "Conv" || last->op_type == "ConvTranspose");
   add_cross_entropy(net, outputs.front(), convolved || input.file_had_loss, input.softmax);
 }
 

@@ -68,10 +68,15 @@ std::optional<std::int64_t> kept_axis(const Written& w, const Node& node) {
   return axes.size() == 1 && integer(node, "keepdims", 1) != 0 ? std::optional(axes[0]) : std::nullopt;
 }
 
-/// Returns the softmax that the node ends: itself, or Exp(x) / ReduceSum(Exp(x)).
+/// Returns the softmax that the node ends: itself, or Exp(x) / ReduceSum(Exp(x)), or the logarithm of one.
 std::optional<RemovedSoftmax> softmax_at(const Written& w, const Node& node) {
   if (node.op_type == "Softmax" || node.op_type == "LogSoftmax")
     return RemovedSoftmax{&node, {}, node.inputs[0]};
+  if (node.op_type == "Log") {
+    const Node* of = writer_of(w, node.inputs[0]);
+    return of == nullptr || of->op_type == "Log" || of->op_type == "LogSoftmax" ? std::nullopt
+                                                                                : softmax_at(w, *of);
+  }
   if (node.op_type != "Div" || node.inputs.size() != 2) return std::nullopt;
   const Node* exp = writer_of(w, node.inputs[0], "Exp");
   const Node* sum = writer_of(w, node.inputs[1], "ReduceSum");
@@ -165,13 +170,17 @@ void take_function(const Written& w, const ImportOptions& options, LossInput& in
                       input.outputs.front()));
     std::optional<RemovedSoftmax> softmax = softmax_at(w, *last);
     if (!softmax) return;
-    // Cross-entropy of logarithms of probabilities is that of the logits.
-    if (last->op_type == "LogSoftmax" && !after.empty()) return;
     softmax->is_seen = is_seen;
     before = softmax->logits;
-    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own",
-                            last->op_type == "Div" ? "softmax (Exp, ReduceSum, Div)" : last->op_type));
     input.softmax = std::move(softmax);
+    // What bounds logarithms stays, and their cross-entropy is that of the logits.
+    const bool is_log = last->op_type == "LogSoftmax" || last->op_type == "Log";
+    if (is_log && std::any_of(after.begin(), after.end(), [](const Node* n) { return n->op_type == "Clip"; }))
+      return;
+    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own",
+                            last->op_type == "Div"   ? "softmax (Exp, ReduceSum, Div)"
+                            : last->op_type == "Log" ? "Log of a softmax"
+                                                     : last->op_type));
   } else if (last->op_type == "Sigmoid") {
     before = last->inputs.front();
     notices.add("the final Sigmoid was taken off: bce-with-logits has its own");

@@ -14,9 +14,10 @@
 
 namespace poet::onnx {
 
-/// A softmax at the end of the network, whose place the one of the cross-entropy takes.
+/// A softmax at the end of the network, whose axis is that of the classes. The one of the cross-entropy takes
+/// its place.
 struct RemovedSoftmax {
-  const Node* node = nullptr;        // the last one of those that compute it
+  const Node* node = nullptr;        // the last one of those that compute it, without a logarithm
   std::optional<std::int64_t> axis;  // absent: the node's attribute
   std::string logits;                // what it reads
   bool is_seen = false;              // the output is a view of it in another shape
