@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "poet/frontend/onnx/import.h"
 #include "poet/frontend/onnx/lower/generated_names.h"
@@ -104,6 +105,85 @@ TEST(OnnxRoles, OnesUnderAGeneratedNameDoNotTrain) {
   EXPECT_THAT(scaled("val_5"), ElementsAre("w"));
   EXPECT_THAT(scaled("ones_like"), ElementsAre("w"));
   EXPECT_THAT(scaled("norm.weight"), ElementsAre("norm.weight", "w"));
+}
+
+// What a new network begins with looks like a formula's, but nobody computes a slope or a bias.
+TEST(OnnxRoles, WhatOnlyLayersHaveTrainsWhateverItHolds) {
+  const auto read = [](const std::string& name, onnx::Tensor tensor, onnx::Node node) {
+    onnx::Model model = onnx_model({2, 8}, {{name, std::move(tensor)}, {"w", onnx_reals({8, 8})}},
+                                   {onnx_node("MatMul", {"x", "w"}, {"h"}), std::move(node)});
+    model.producer = "pytorch";
+    return import_model(model);
+  };
+  const onnx::Tensor ones = onnx_reals({8}, std::vector<double>(8, 1.0));
+  onnx::Tensor prior = onnx_reals({8});
+  prior.patterned = true;
+  const std::string computed = "onnx::Op_7";
+  EXPECT_THAT(trained(read(computed, ones, onnx_node("PRelu", {"h", computed}, {"y"}))),
+              UnorderedElementsAre(computed, "w"));
+  EXPECT_THAT(trained(read(computed, ones, onnx_node("Gemm", {"x", "w", computed}, {"y"}))),
+              UnorderedElementsAre(computed, "w"));
+  EXPECT_THAT(trained(read("f.bias", prior, onnx_node("Add", {"f.bias", "h"}, {"y"}))),
+              UnorderedElementsAre("f.bias", "w"));
+  // Others do not, and a notice says so.
+  for (const auto& [name, tensor] : {std::pair(computed, ones), std::pair(std::string("mask"), prior)}) {
+    const ImportedModel model = read(name, tensor, onnx_node("Mul", {name, "h"}, {"y"}));
+    EXPECT_THAT(trained(model), ElementsAre("w"));
+    EXPECT_THAT(model.notices, Contains(HasSubstr(name + " is not trained")));
+  }
+}
+
+// As the older exporter of PyTorch writes nn.GroupNorm: with the scale of ones and shift of zeros that it
+// begins with.
+TEST(OnnxRoles, ANewGroupNormalisationTrains) {
+  onnx::Model model =
+      onnx_model({2, 4, 3},
+                 {{"one", onnx_reals({2}, {1, 1})},
+                  {"zero", onnx_reals({2}, {0, 0})},
+                  {"onnx::Mul_21", onnx_reals({4, 1}, {1, 1, 1, 1})},
+                  {"onnx::Add_22", onnx_reals({4, 1}, {0, 0, 0, 0})},
+                  {"groups", onnx_integers({0, 2, -1})},
+                  {"whole", onnx_integers({2, 4, 3})}},
+                 {onnx_node("Reshape", {"x", "groups"}, {"g"}),
+                  onnx_node("InstanceNormalization", {"g", "one", "zero"}, {"n"}),
+                  onnx_node("Reshape", {"n", "whole"}, {"r"}), onnx_node("Mul", {"r", "onnx::Mul_21"}, {"m"}),
+                  onnx_node("Add", {"m", "onnx::Add_22"}, {"y"})});
+  model.producer = "pytorch";
+  model.has_scoped_names = true;
+  EXPECT_THAT(trained(import_model(model)), testing::IsSupersetOf({"onnx::Add_22", "onnx::Mul_21"}));
+}
+
+// A module's fixed matrix in a file that stores the parameters.
+TEST(OnnxRoles, WeightsAreNotInNodesWhereTheFileStoresParameters) {
+  std::vector<double> distinct(120);
+  std::iota(distinct.begin(), distinct.end(), 1);
+  onnx::Model model =
+      onnx_model({2, 3}, {{"scale", onnx_reals({3})}},
+                 {onnx_node("Constant", {}, {"c"}, {{"value", onnx_reals({3, 40}, distinct)}}),
+                  onnx_node("Mul", {"x", "scale"}, {"h"}), onnx_node("MatMul", {"h", "c"}, {"y"})});
+  model.producer = "pytorch";
+  EXPECT_THAT(trained(import_model(model)), ElementsAre("scale"));
+}
+
+// One nn.Linear that the newer exporter has transposed for one of its two readers.
+TEST(OnnxRoles, WhatWasComputedOfOneParameterTrainsWithIt) {
+  const auto shared = [](std::vector<std::string> sources) {
+    onnx::Model model =
+        onnx_model({2, 3},
+                   {{"f.weight", onnx_reals({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 10})},
+                    {"val_0", onnx_reals({3, 3}, {1, 4, 7, 2, 5, 8, 3, 6, 10})}},
+                   {onnx_node("MatMul", {"x", "val_0"}, {"h"}),
+                    onnx_node("Gemm", {"h", "f.weight"}, {"y"}, {{"transB", std::int64_t{1}}})});
+    model.initializers["f.weight"].digest = {1, 2};
+    model.initializers["val_0"].digest = {2, 1};
+    model.producer = "pytorch";
+    model.origins = {{"f.weight", onnx::Origin::parameter}, {"val_0", onnx::Origin::folded_of_parameter}};
+    model.sources["val_0"] = std::move(sources);
+    return trained(import_model(model));
+  };
+  EXPECT_THAT(shared({"f.weight"}), ElementsAre("f.weight"));
+  EXPECT_THAT(shared({"g.weight"}), UnorderedElementsAre("f.weight", "val_0"));
+  EXPECT_THAT(shared({"f.weight", "g.weight"}), UnorderedElementsAre("f.weight", "val_0"));
 }
 
 // Without metadata a rotary table that the exporter has computed is told from a transposed weight by its

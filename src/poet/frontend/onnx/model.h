@@ -94,7 +94,8 @@ struct Model {
   std::vector<std::string> outputs;
   std::map<std::string, Declaration> declared;  // results of nodes of which the file says the shape
   std::map<std::string, Tensor> initializers;
-  std::map<std::string, Origin> origins;        // of initialisers, where the file says so
+  std::map<std::string, Origin> origins;                    // of initialisers, where the file says so
+  std::map<std::string, std::vector<std::string>> sources;  // of computed ones: what the file says of what
   std::vector<std::string> missing_parameters;  // of the module, which the file names but has no tensor of
   bool has_scoped_names = false;                // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
   std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output

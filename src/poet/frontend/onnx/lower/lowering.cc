@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "poet/frontend/onnx/lower/evaluated.h"
-#include "poet/frontend/onnx/lower/folded_norm.h"
 #include "poet/frontend/onnx/lower/loss.h"
 #include "poet/frontend/onnx/lower/opaque.h"
 #include "poet/frontend/onnx/lower/operators.h"
@@ -152,7 +151,6 @@ ImportedModel lowered(const Model& model, const ImportOptions& options, const Op
   add_constants(net);
   for (const Node& node : model.nodes) lower_node(net, node);
   add_loss(net, loss);
-  if (const auto folded = folded_norm_notice(model, net.uses.needed)) net.notices.add(*folded);
   note_versions(net);
   return imported(net);
 }

@@ -3,6 +3,7 @@
 // Notices of an import for the user. Private to poet/frontend/onnx.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <string>
@@ -10,6 +11,13 @@
 #include <vector>
 
 namespace poet::onnx {
+
+/// Names, all of them where they are few.
+[[nodiscard]] inline std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, {}, ...", names[0], names[1]);
+}
 
 /// Each text once, in the order of their first times, with how often it was added.
 class Notices {

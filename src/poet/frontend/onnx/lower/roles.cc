@@ -1,8 +1,11 @@
 #include "poet/frontend/onnx/lower/roles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
+#include "poet/frontend/onnx/lower/computed.h"
 #include "poet/frontend/onnx/lower/generated_names.h"
 #include "poet/frontend/onnx/lower/stored_uses.h"
 #include "poet/frontend/onnx/lower/tied.h"
@@ -67,7 +70,29 @@ Filters filters_of(const Model& model, const Uses& uses) {
   return filters;
 }
 
+/// Returns whether a tensor is a bias or scale by its name, as "conv.bias": a list, under a module's name.
+bool is_named_bias(const Model& model, const std::string& name, const Tensor& tensor) {
+  const std::string last = name.substr(name.find_last_of("./") + 1);
+  return tensor.shape.size() == 1 && !is_generated(model, name) &&
+         (last.find("bias") != std::string::npos || last.find("weight") != std::string::npos);
+}
+
+/// Returns whether PyTorch's older exporter reads the scale or shift of a group normalisation there: of one
+/// without them it writes no such node.
+bool is_of_group_norm(const Uses& uses, const Use& use) {
+  if (use.node->inputs.size() != 2) return false;
+  const Node* other = writer(uses, use.node->inputs[1 - use.input]);
+  if (use.node->op_type == "Add" && other != nullptr && other->op_type == "Mul")
+    return is_of_group_norm(uses, {other, 0}) || is_of_group_norm(uses, {other, 1});
+  if (use.node->op_type != "Mul" || other == nullptr || other->op_type != "Reshape") return false;
+  const Node* normalised = writer(uses, other->inputs[0]);
+  return normalised != nullptr && normalised->op_type == "InstanceNormalization";
+}
+
 std::string shown_number(double x) { return x == 0 ? "zeros" : x == 1 ? "ones" : "one number everywhere"; }
+
+constexpr const char* kPatterned = "few numbers over and over or infinite ones, as formulas make them";
+constexpr const char* kNamedByExporter = ", named by the exporter";
 
 class Decision {
  public:
@@ -78,7 +103,13 @@ class Decision {
     std::int64_t stored = 0;
     for (const auto& [name, tensor] : model.initializers)
       stored += tensor.type == Type::real ? element_count(tensor.shape) : 0;
-    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 &&
+    // PyTorch stores parameters, and its Constant nodes are tensors that a module makes.
+    const bool stores_parameters =
+        model.producer == "pytorch" &&
+        std::any_of(model.initializers.begin(), model.initializers.end(), [&](const auto& each) {
+          return each.second.type == Type::real && !is_generated(model, each.first);
+        });
+    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 && !stores_parameters &&
                 filters_.elements_of_nodes / kMuchMore >= stored;
   }
 
@@ -103,13 +134,16 @@ class Decision {
     const bool generated = is_generated(model_, name);
     // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
     const bool of_layer = generated && every(is_filter);
+    const bool is_surely = some(is_only_weight) || is_named_bias(model_, name, tensor) ||
+                           some([&](const Use& use) { return is_of_group_norm(uses_, use); });
     // Operators read tables of coordinates and the like as data, first.
     const auto is_no_data = [](const Use& use) { return use.input > 0 && is_weight(use); };
-    if (tensor.patterned && !(of_layer && is_of_layer(name)) && (generated || !every(is_no_data)))
-      return {false, "few numbers over and over or infinite ones, as formulas make them"};
+    if (tensor.patterned && !is_surely && !(of_layer && is_of_layer(name)) &&
+        (generated || !every(is_no_data)))
+      return {false, kPatterned};
     if (is_table(model_, name)) return {false, "named after a function that makes tables"};
-    if (generated && tensor.fill && !of_layer)
-      return {false, shown_number(*tensor.fill) + ", named by the exporter"};
+    if (generated && tensor.fill && !of_layer && !is_surely)
+      return {false, shown_number(*tensor.fill) + kNamedByExporter};
     if (tensor.fill == 0.0 && every([](const Use& use) { return is_initial_state(*use.node, use.input); }))
       return {false, "zeros, the initial state of a layer"};
     // Parameters of PyTorch's modules have names of their own, its numbers do not.
@@ -143,6 +177,23 @@ class Decision {
   bool in_nodes_ = false;  // weights are in nodes, or nowhere
 };
 
+/// Says which tensors do not train only because of the numbers that they hold.
+void note_constants(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
+  std::vector<std::string> names;
+  for (const auto& [name, role] : roles.of) {
+    const auto stored = model.initializers.find(name);
+    const bool by_numbers = role.why == kPatterned || role.why.ends_with(kNamedByExporter);
+    if (!role.trains && by_numbers && stored != model.initializers.end() && !readers(uses, name).empty())
+      names.push_back(name);
+  }
+  if (names.empty()) return;
+  notices.add(fmt::format(
+      "{} {} not trained, as {} one number or few over and over, like what formulas make; --trainable "
+      "\"*,{}\" trains {}",
+      listed(names), names.size() == 1 ? "is" : "are", names.size() == 1 ? "it holds" : "they hold",
+      names.front(), names.size() == 1 ? "it" : "the first"));
+}
+
 }  // namespace
 
 Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& options, Notices& notices) {
@@ -167,7 +218,8 @@ Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& option
         "the file has no weights: what ConstantOfShape nodes make stands for them, and they start from the "
         "seed");
   find_copies(model, uses, roles, notices);
-  note_folded(model, uses, roles, notices);
+  note_computed(model, uses, roles, notices);
+  note_constants(model, uses, roles, notices);
   return roles;
 }
 

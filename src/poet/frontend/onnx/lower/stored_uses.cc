@@ -63,6 +63,12 @@ bool is_weight(const Use& use) {
   return is_among(slots, use);
 }
 
+bool is_only_weight(const Use& use) {
+  static const Slots slots = {{"Conv", {2}},       {"ConvTranspose", {2}}, {"GRU", {1, 2, 3}}, {"Gemm", {2}},
+                              {"LSTM", {1, 2, 3}}, {"PRelu", {1}},         {"RNN", {1, 2, 3}}};
+  return is_among(slots, use);
+}
+
 bool is_filter(const Use& use) {
   static const Slots slots = {
       {"Conv", {1}}, {"ConvTranspose", {1}}, {"GRU", {1, 2}}, {"Gather", {0}},

@@ -20,6 +20,8 @@ struct Use {
 [[nodiscard]] std::vector<Use> uses_through_views(const Uses& uses, const std::string& value);
 
 // Of what an operator reads there.
+/// A weight of a layer that nobody computes: a slope, a bias, a matrix of a recurrent layer.
+[[nodiscard]] bool is_only_weight(const Use& use);
 /// A weight by its nature: a filter, matrix, table, bias, scale or slope.
 [[nodiscard]] bool is_weight(const Use& use);
 /// A filter, matrix or table: of a network, most of its numbers.

@@ -1,7 +1,6 @@
 #include "poet/frontend/onnx/lower/tied.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -15,9 +14,11 @@
 namespace poet::onnx {
 namespace {
 
+using Kinds = std::set<std::pair<std::string, std::size_t>>;  // operators and inputs
+
 /// The kinds of inputs that read a tensor; matrices of products are of one.
-std::set<std::pair<std::string, std::size_t>> kinds_of_uses(const Uses& uses, const std::string& name) {
-  std::set<std::pair<std::string, std::size_t>> kinds;
+Kinds kinds_of_uses(const Uses& uses, const std::string& name) {
+  Kinds kinds;
   for (const Use& use : uses_through_views(uses, name)) {
     const bool product = use.node->op_type == "MatMul" || (use.node->op_type == "Gemm" && use.input < 2);
     if (product)
@@ -44,6 +45,16 @@ bool is_parameter(const Model& model, const std::string& name) {
   return origin != model.origins.end() && origin->second == Origin::parameter;
 }
 
+/// Returns whether the file says that both are one parameter, or computed of one alone.
+bool have_one_source(const Model& model, const std::string& a, const std::string& b) {
+  const auto source = [&](const std::string& name) -> std::string {
+    if (is_parameter(model, name)) return name;
+    const auto found = model.sources.find(name);
+    return found == model.sources.end() || found->second.size() != 1 ? "" : found->second.front();
+  };
+  return !source(a).empty() && source(a) == source(b);
+}
+
 /// Returns whether `a` is rather a module's own tensor than `b`.
 bool comes_first(const Model& model, const std::string& a, const std::string& b) {
   const auto rank = [&](const std::string& name) {
@@ -53,15 +64,8 @@ bool comes_first(const Model& model, const std::string& a, const std::string& b)
   return rank(a) < rank(b);
 }
 
-bool share(const std::set<std::pair<std::string, std::size_t>>& a,
-           const std::set<std::pair<std::string, std::size_t>>& b) {
+bool share(const Kinds& a, const Kinds& b) {
   return std::any_of(a.begin(), a.end(), [&](const auto& kind) { return b.contains(kind); });
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 3;
-  if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{}, {}, ...", names[0], names[1]);
 }
 
 }  // namespace
@@ -90,7 +94,8 @@ void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& no
       // other.
       const bool is_layer = !*turned || is_of_layer(names[i]);
       const bool both = is_parameter(model, first) && is_parameter(model, names[i]);
-      if (both || (is_layer && share(kinds, kinds_of_uses(uses, names[i]))))
+      const bool is_same = have_one_source(model, first, names[i]);
+      if (!is_same && (both || (is_layer && share(kinds, kinds_of_uses(uses, names[i])))))
         alike.push_back(names[i]);
       else
         roles.copies.push_back({names[i], first, *turned});
@@ -109,39 +114,6 @@ void find_copies(const Model& model, const Uses& uses, Roles& roles, Notices& no
                   "weight twice",
                   copy.name, copy.of, copy.transposed ? ", transposed," : "",
                   more == 0 ? "" : fmt::format(", and {} more are such copies", more)));
-}
-
-void note_folded(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
-  if (!model.missing_parameters.empty()) {
-    const std::size_t count = model.missing_parameters.size();
-    notices.add(
-        fmt::format("the file has no tensor of {} of the module's parameters ({}): the exporter has merged "
-                    "{} with equal ones, or folded {} into others; torch.onnx.export(..., dynamo=True, "
-                    "optimize=False) keeps {}",
-                    count, listed(model.missing_parameters), count == 1 ? "it" : "them",
-                    count == 1 ? "it" : "them", count == 1 ? "it" : "them"));
-  }
-  if (model.producer != "pytorch") return;
-  std::vector<std::string> names;
-  for (const auto& [name, role] : roles.of) {
-    const bool is_copy = std::any_of(roles.copies.begin(), roles.copies.end(),
-                                     [&name = name](const TiedCopy& copy) { return copy.name == name; });
-    if (!role.trains || is_copy || !model.initializers.contains(name) || !is_generated(model, name)) continue;
-    const std::vector<Use> all = uses_through_views(uses, name);
-    // Of convolutions, folded_norm_notice() says more.
-    if (std::all_of(all.begin(), all.end(),
-                    [](const Use& use) { return use.node->op_type.starts_with("Conv"); }))
-      continue;
-    if (!is_of_layer(name) || !std::all_of(all.begin(), all.end(), is_filter)) names.push_back(name);
-  }
-  if (names.empty()) return;
-  notices.add(
-      fmt::format("{} {} trained as stored: the exporter has computed {} of others (transposed, "
-                  "expanded, cut or folded them) and given {} a name of its own; "
-                  "torch.onnx.export(..., dynamo=True, optimize=False), or "
-                  "do_constant_folding=False before PyTorch 2.9, keeps the parameters",
-                  listed(names), names.size() == 1 ? "is" : "are", names.size() == 1 ? "it" : "them",
-                  names.size() == 1 ? "it" : "each"));
 }
 
 }  // namespace poet::onnx

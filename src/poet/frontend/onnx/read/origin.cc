@@ -2,6 +2,7 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -60,22 +61,26 @@ Origins origins_of(const ::onnx::GraphProto& graph) {
   Origins origins;
   std::set<std::string> used;
   for (const ::onnx::TensorProto& tensor : graph.initializer()) used.insert(clean(tensor.name()));
-  for (const ::onnx::ValueInfoProto& info : graph.value_info()) {
-    const std::string name = clean(info.name());
-    Metadata said = metadata_of(info.unknown_fields(), kOfValue);
-    const std::string& kind = said["pkg.torch.export.graph_signature.InputSpec.kind"];
-    if (kind == "PARAMETER") origins.of[name] = Origin::parameter;
-    if (kind == "BUFFER" || kind == "CONSTANT_TENSOR") origins.of[name] = Origin::buffer;
-    const auto folded = said.find("pkg.onnxscript.optimizer.folded_from");
-    if (folded == said.end()) continue;
-    bool of_parameter = false;
-    for_each_quoted(folded->second, [&](const std::string& source) {
-      of_parameter = of_parameter || parameters.contains(source);
-      used.insert(source);
-    });
-    origins.of[name] = parameters.empty() ? Origin::folded
-                       : of_parameter     ? Origin::folded_of_parameter
-                                          : Origin::folded_of_constants;
+  // Of initialisers that are inputs, too, the input has the metadata.
+  for (const auto* infos : {&graph.value_info(), &graph.input()}) {
+    for (const ::onnx::ValueInfoProto& info : *infos) {
+      const std::string name = clean(info.name());
+      Metadata said = metadata_of(info.unknown_fields(), kOfValue);
+      const std::string& kind = said["pkg.torch.export.graph_signature.InputSpec.kind"];
+      if (kind == "PARAMETER") origins.of[name] = Origin::parameter;
+      if (kind == "BUFFER" || kind == "CONSTANT_TENSOR") origins.of[name] = Origin::buffer;
+      const auto folded = said.find("pkg.onnxscript.optimizer.folded_from");
+      if (folded == said.end()) continue;
+      std::vector<std::string>& sources = origins.sources[name];
+      for_each_quoted(folded->second, [&](std::string source) { sources.push_back(std::move(source)); });
+      const bool of_parameter = std::any_of(sources.begin(), sources.end(), [&](const std::string& source) {
+        return parameters.contains(source);
+      });
+      used.insert(sources.begin(), sources.end());
+      origins.of[name] = parameters.empty() ? Origin::folded
+                         : of_parameter     ? Origin::folded_of_parameter
+                                            : Origin::folded_of_constants;
+    }
   }
   for (const std::string& name : parameters)
     if (!used.contains(name)) origins.missing.push_back(name);

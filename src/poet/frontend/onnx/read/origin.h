@@ -14,6 +14,7 @@ namespace poet::onnx {
 
 struct Origins {
   std::map<std::string, Origin> of;
+  std::map<std::string, std::vector<std::string>> sources;  // of computed tensors, in the file's order
   std::vector<std::string> missing;  // parameters of the module that no tensor is, or was computed of
 };
 

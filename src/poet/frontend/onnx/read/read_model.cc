@@ -159,6 +159,7 @@ Model model_from(const ::onnx::ModelProto& proto, const Place& at) {
   }
   Origins origins = origins_of(proto.graph());
   model.origins = std::move(origins.of);
+  model.sources = std::move(origins.sources);
   model.missing_parameters = std::move(origins.missing);
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
   take_nodes(model, proto.graph(), at);
