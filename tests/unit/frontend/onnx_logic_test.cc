@@ -13,6 +13,7 @@
 #include "tests/support/graph_text.h"
 #include "tests/support/input_error.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/onnx_training.h"
 
 namespace poet {
 namespace {
@@ -233,6 +234,19 @@ TEST(OnnxLogic, ElementsAtPositionsAndOneHotRows) {
   EXPECT_EQ(value_named(model.forward, "g").shape, (Shape{2, 1}));
   EXPECT_EQ(value_named(model.forward, "o").shape, (Shape{2, 3}));
   EXPECT_EQ(parameter_count(model.forward), 6);
+}
+
+// Indices from -depth to -1 count from the end; others are no class.
+TEST(OnnxLogic, NegativeIndicesOfOneHot) {
+  onnx::Model file = onnx_model(
+      {5, 3},
+      {{"depth", onnx_integers({3})}, {"off_on", onnx_reals({2}, {0, 1})}, {"w", onnx_reals({3}, {1, 1, 1})}},
+      {onnx_node("Mul", {"x", "w"}, {"h"}), onnx_node("OneHot", {"ids", "depth", "off_on"}, {"o"}),
+       onnx_node("Mul", {"o", "h"}, {"y"})});
+  add_input(file, "ids", onnx::Type::integer, {5});
+  const test::OnnxNumbers ones(15, 1.0);
+  EXPECT_EQ(test::onnx_output(file, {{"x", ones}, {"ids", {1, -1, -3, 3, -4}}}),
+            (test::OnnxNumbers{0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 // Among the weights, but made by a formula: it does not train. What is no mask trains.

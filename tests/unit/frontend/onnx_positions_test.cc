@@ -99,6 +99,21 @@ TEST(OnnxPositions, TheGuardLooksBehindALinearLayer) {
   EXPECT_THAT(test::kinds(import_model(model, options).forward), Not(Contains("where")));
 }
 
+// Of a row that is masked out as a whole, probabilities and gradients are 0.
+TEST(OnnxPositions, TheGuardOfASoftmaxKeepsGradientsFinite) {
+  const double none = -kInfinity;
+  const onnx::Model model = onnx_model(
+      {2, 3}, {{"w", onnx_reals({3, 3})}, {"zero", onnx_reals({}, {0})}},
+      {onnx_node("MatMul", {"x", "w"}, {"s"}),
+       onnx_node("Constant", {}, {"m"}, {{"value", onnx_reals({2, 3}, {none, none, none, 0, none, 0})}}),
+       onnx_node("Add", {"s", "m"}, {"z"}), onnx_node("Softmax", {"z"}, {"p"}, {{"axis", std::int64_t{-1}}}),
+       onnx_node("IsNaN", {"p"}, {"none"}), onnx_node("Where", {"none", "zero", "p"}, {"y"})});
+  const test::OnnxNumbers y = onnx_output(model);
+  EXPECT_THAT(test::OnnxNumbers(y.begin(), y.begin() + 3), ElementsAre(0, 0, 0));
+  EXPECT_NEAR(y[3] + y[5], 1, 1e-12);
+  test::expect_true_onnx_gradients(model);
+}
+
 TEST(OnnxPositions, TheGuardOfASoftmaxGoesWhereNoRowIsMaskedOut) {
   const auto kept = Contains("where");
   EXPECT_THAT(test::kinds(guarded({}).forward), Not(kept));

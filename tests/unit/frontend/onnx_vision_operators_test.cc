@@ -9,10 +9,12 @@
 
 #include "poet/autodiff/differentiate.h"
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/cost/tabulate.h"
 #include "poet/frontend/onnx/import.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/onnx_models.h"
+#include "tests/support/onnx_training.h"
 #include "tests/support/reference_kernels.h"
 
 namespace poet {
@@ -224,6 +226,27 @@ TEST(OnnxReductions, ByHand) {
   const onnx::Model log_sum =
       onnx_model({1, 2, 2}, {}, {onnx_node("ReduceLogSum", {"x"}, {"y"}, {{"axes", List{1}}})});
   EXPECT_THAT(computed(log_sum), near({std::log(2.0), std::log(4.0)}));
+}
+
+// Nothing overflows, and the length 0 has the gradient 0, as in PyTorch.
+TEST(OnnxReductions, AtTheirEnds) {
+  const auto reduced = [](const char* op, std::int64_t keep) {
+    return onnx_model({2, 2}, {{"w", onnx_reals({2, 2}, {1, 0, 0, 1})}},
+                      {onnx_node("MatMul", {"x", "w"}, {"h"}),
+                       onnx_node(op, {"h"}, {"y"}, {{"axes", List{-1}}, {"keepdims", keep}})},
+                      11);
+  };
+  const test::OnnxGiven large = {{"x", {1000, 999, -1000, -kInfinity}}};
+  for (const std::int64_t keep : {0, 1})
+    EXPECT_THAT(
+        computed(
+            onnx_model({2, 2}, {},
+                       {onnx_node("ReduceLogSumExp", {"x"}, {"y"}, {{"axes", List{-1}}, {"keepdims", keep}})},
+                       11),
+            large),
+        near({1000 + std::log1p(std::exp(-1.0)), -1000}));
+  test::expect_true_onnx_gradients(reduced("ReduceLogSumExp", 0), {{"x", {2, 1, 3, -2}}});
+  test::expect_true_onnx_gradients(reduced("ReduceL2", 1), {{"x", {0, 0, 3, -2}}});
 }
 
 TEST(OnnxReductions, AxesAreAnInputOfNewerOpsets) {

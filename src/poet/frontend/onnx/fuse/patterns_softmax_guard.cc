@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "poet/base/numbers.h"
 #include "poet/frontend/onnx/lower/constants.h"
 #include "poet/frontend/onnx/lower/stored_uses.h"
+#include "poet/graph/nn.h"
 
 namespace poet::onnx {
 namespace {
@@ -61,24 +64,59 @@ bool has_scores(const Lowering& net, std::string scores) {
   return false;
 }
 
+/// The Where of Where(IsNaN(p), 0, p) if the softmax p is read there alone; null otherwise.
+struct Guard {
+  const Node* is_nan = nullptr;
+  const Node* where = nullptr;
+};
+
+Guard guard_of(const Lowering& net, const Node& softmax) {
+  if (softmax.outputs.empty() || net.uses.outputs.contains(softmax.outputs[0])) return {};
+  const std::vector<const Node*>& all = readers(net.uses, softmax.outputs[0]);
+  if (all.size() != 2) return {};
+  const auto [is_nan, where] = all[0]->op_type == "IsNaN" ? Guard{all[0], all[1]} : Guard{all[1], all[0]};
+  const bool is_guard = is_nan->op_type == "IsNaN" && is_nan->domain.empty() && where->op_type == "Where" &&
+                        where->domain.empty() && where->inputs.size() == 3 &&
+                        where->inputs[2] == softmax.outputs[0] && only_reader(net.uses, *is_nan) == where &&
+                        where->inputs[0] == is_nan->outputs[0];
+  const Fixed* otherwise = is_guard ? known_operand(net, *where, 1) : nullptr;
+  return otherwise != nullptr && otherwise->tensor.fill == 0.0 ? Guard{is_nan, where} : Guard{};
+}
+
+/// Adds where(max(x) = -infinity, 0, softmax(max(x, the lowest number))) along the last axis: gradients of
+/// rows that are masked out as a whole are 0, where those of their softmax would be NaN.
+ValueId guarded_softmax(Lowering& net, const std::string& name, ValueId x) {
+  constexpr double kLowest = std::numeric_limits<float>::lowest();
+  GraphBuilder& g = net.builder;
+  const std::int64_t last = std::ssize(g.shape(x)) - 1;
+  Tensor infinite, zero;
+  infinite.fill = -kInfinity;
+  zero.fill = 0.0;
+  const ValueId most = nn::reduce(g, "reduce_max", name + ".most", x, {last});
+  const ValueId masked =
+      nn::binary(g, "equal", name + ".masked", most, add_constant(net, name + ".none", std::move(infinite)));
+  const ValueId p = nn::softmax(g, name + ".rows", nn::clip(g, name + ".finite", x, kLowest, kInfinity));
+  return nn::where(g, name, masked, add_constant(net, name + ".zero", std::move(zero)), p);
+}
+
 }  // namespace
 
-bool became_softmax(Lowering& net, const Node& node) {
-  if (node.inputs.empty() || node.outputs.empty()) return false;
-  const Node* next = only_reader(net.uses, node, "Where");
-  const Node* softmax = writer(net.uses, node.inputs[0]);
-  if (next == nullptr || next->inputs.size() != 3 || next->inputs[0] != node.outputs[0] ||
-      next->inputs[2] != node.inputs[0] || softmax == nullptr || softmax->op_type != "Softmax" ||
-      softmax->inputs.empty()) {
-    return false;
-  }
+bool became_guarded_softmax(Lowering& net, const Node& node) {
+  const Guard guard = guard_of(net, node);
+  if (guard.where == nullptr || node.inputs.empty()) return false;
   const std::size_t rank = shape_of(net, node, 0).size();
-  const std::int64_t axis = integer(*softmax, "axis", net.model.opset < 13 ? 1 : -1);
-  const bool of_rows = rank > 0 && checked_axis(axis, rank) + 1 == rank;
-  if (!of_rows || !has_scores(net, softmax->inputs[0])) return false;
-  set_result(net, *next, operand_of(net, node, 0));
-  skip(net, *next);
-  net.notices.add("Where(IsNaN(Softmax), 0, Softmax) is the softmax where no row is masked out as a whole");
+  const std::int64_t axis = integer(node, "axis", net.model.opset < 13 ? 1 : -1);
+  if (rank == 0 || checked_axis(axis, rank) + 1 != rank) return false;
+  const std::string name = name_of(node);
+  const ValueId x = row_major(net, node, 0);
+  if (has_scores(net, node.inputs[0])) {
+    net.notices.add("Where(IsNaN(Softmax), 0, Softmax) is the softmax where no row is masked out as a whole");
+    set_result(net, *guard.where, nn::softmax(net.builder, name, x));
+  } else {
+    set_result(net, *guard.where, guarded_softmax(net, name, x));
+  }
+  skip(net, *guard.is_nan);
+  skip(net, *guard.where);
   return true;
 }
 

@@ -6,8 +6,9 @@
 
 namespace poet::onnx {
 
-/// Whether the IsNaN begins Where(IsNaN(p), 0, p) of a softmax p, for rows that a mask leaves nothing of, and
-/// no mask can: then that is p. O(nodes between the products and the softmax).
-[[nodiscard]] bool became_softmax(Lowering& net, const Node& node);
+/// Whether the Softmax begins Where(IsNaN(p), 0, p) of its result p, for rows that a mask leaves nothing of.
+/// That is p where no mask can, and otherwise a softmax of finite numbers and a selection. O(nodes between
+/// the products and the softmax).
+[[nodiscard]] bool became_guarded_softmax(Lowering& net, const Node& node);
 
 }  // namespace poet::onnx

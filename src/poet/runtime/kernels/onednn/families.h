@@ -32,7 +32,7 @@ namespace poet::runtime::onednn {
 /// add, sub, mul and div, and mul_backward and div_backward_a.
 [[nodiscard]] std::unique_ptr<Kernel> make_binary(const Subject& subject);
 
-/// reduce_sum, reduce_mean, reduce_max, reduce_min.
+/// reduce_sum, reduce_mean.
 [[nodiscard]] std::unique_ptr<Kernel> make_reduction(const Subject& subject);
 
 /// avg_pool2d, avg_pool3d, global_avg_pool and their gradients.

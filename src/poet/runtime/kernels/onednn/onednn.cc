@@ -54,8 +54,6 @@ const std::map<std::string_view, Maker>& makers() {
       {"div_backward_a", make_binary},
       {"reduce_sum", make_reduction},
       {"reduce_mean", make_reduction},
-      {"reduce_max", make_reduction},
-      {"reduce_min", make_reduction},
       {"avg_pool2d", make_average_pool},
       {"avg_pool2d_backward", make_average_pool},
       {"avg_pool3d", make_average_pool},

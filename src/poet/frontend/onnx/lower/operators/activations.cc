@@ -11,6 +11,7 @@
 #include "poet/base/numbers.h"
 #include "poet/frontend/onnx/functions.h"
 #include "poet/frontend/onnx/fuse/patterns_activations.h"
+#include "poet/frontend/onnx/fuse/patterns_softmax_guard.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/graph/nn.h"
 #include "poet/graph/operators/schema.h"
@@ -79,6 +80,7 @@ void gelu(Lowering& net, const Node& node) {
 }
 
 void softmax(Lowering& net, const Node& node) {
+  if (node.op_type == "Softmax" && became_guarded_softmax(net, node)) return;
   GraphBuilder& g = net.builder;
   const Shape x = shape_of(net, node, 0);
   const std::size_t axis = checked_axis(integer(node, "axis", net.model.opset < 13 ? 1 : -1), x.size());

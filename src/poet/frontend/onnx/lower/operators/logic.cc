@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "poet/base/error.h"
-#include "poet/frontend/onnx/fuse/patterns_softmax_guard.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/frontend/onnx/read/read_model.h"
 #include "poet/graph/nn.h"
@@ -44,9 +43,8 @@ void logical_not(Lowering& net, const Node& node) {
   set_result(net, node, nn::unary(net.builder, "logical_not", name_of(node), any_value(net, node, 0)));
 }
 
-/// Adds x != x, unless it is the guard of a softmax that needs none.
+/// Adds x != x.
 void is_nan(Lowering& net, const Node& node) {
-  if (became_softmax(net, node)) return;
   GraphBuilder& g = net.builder;
   const ValueId x = row_major(net, node, 0);
   const ValueId equal = nn::binary(g, "equal", name_of(node) + ".is_number", x, x);
@@ -170,6 +168,18 @@ void argmax(Lowering& net, const Node& node) {
                         integer(node, "keepdims", 1) != 0, integer(node, "select_last_index", 0) != 0));
 }
 
+/// The indices of a OneHot, those from -depth to -1 counted from the end.
+ValueId counted_from_0(Lowering& net, const Node& node, std::int64_t depth) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId ids = any_value(net, node, 0);
+  const ValueId zero = add_constant(net, name + ".zero", integer_list({0}));
+  const ValueId is_below =
+      nn::cast(g, name + ".is_below", nn::binary(g, "less", name + ".below", ids, zero), DType::int32);
+  const ValueId more = nn::scale(g, name + ".more", is_below, static_cast<double>(depth));
+  return nn::add(g, name + ".from_0", ids, more);
+}
+
 /// Adds rows that are `on` at a position and `off` elsewhere.
 void one_hot(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
@@ -188,7 +198,7 @@ void one_hot(Lowering& net, const Node& node) {
   column.insert(column.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   Shape classes(ids.size() + 1, 1);
   classes[axis] = *depth;
-  const ValueId position = nn::reshape(g, name + ".positions", any_value(net, node, 0), column);
+  const ValueId position = nn::reshape(g, name + ".positions", counted_from_0(net, node, *depth), column);
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(*depth));
   std::iota(numbers.begin(), numbers.end(), 0);
   Tensor each = integer_list(numbers);

@@ -1,6 +1,9 @@
 // Sums, means, norms and extremes along axes.
 
+#include <limits>
+
 #include "poet/base/error.h"
+#include "poet/base/numbers.h"
 #include "poet/frontend/onnx/fuse/patterns.h"
 #include "poet/frontend/onnx/lower/operators.h"
 #include "poet/graph/nn.h"
@@ -32,11 +35,37 @@ Parts parts_of(const std::string& op_type) {
   if (op_type == "ReduceMax") return {.reduction = "reduce_max"};
   if (op_type == "ReduceMin") return {.reduction = "reduce_min"};
   if (op_type == "ReduceL1") return {.before = "abs"};
-  if (op_type == "ReduceL2") return {.squares = true, .after = "sqrt"};
+  if (op_type == "ReduceL2") return {.squares = true};
   if (op_type == "ReduceSumSquare") return {.squares = true};
   if (op_type == "ReduceLogSum") return {.after = "log"};
-  if (op_type == "ReduceLogSumExp") return {.before = "exp", .after = "log"};
   return {};
+}
+
+/// Adds log(sum(exp(x - m))) + m, with the largest number m, so that nothing overflows.
+ValueId log_sum_exp(GraphBuilder& g, const std::string& name, ValueId x,
+                    const std::vector<std::int64_t>& axes, bool keep) {
+  // Of rows of -infinity alone the largest is to be a number, so that the differences are.
+  constexpr double kLowest = std::numeric_limits<float>::lowest();
+  const ValueId most =
+      nn::clip(g, name + ".finite", nn::reduce(g, "reduce_max", name + ".most", x, axes), kLowest, kInfinity);
+  const ValueId each = nn::unary(g, "exp", name + ".each", nn::sub(g, name + ".less", x, most));
+  const ValueId sum = nn::reduce(g, "reduce_sum", name + ".sum", each, axes, keep);
+  const ValueId log = nn::unary(g, "log", name + ".log", sum);
+  const ValueId back = keep ? most : nn::reshape(g, name + ".back", most, Shape(g.shape(log)));
+  return nn::add(g, name, log, back);
+}
+
+/// Adds sqrt(s + z) - z, with z = 1 where s is 0 and otherwise 0: the length 0 has the gradient 0, as in
+/// PyTorch, where that of a square root is infinite.
+ValueId length(Lowering& net, const std::string& name, ValueId squares) {
+  GraphBuilder& g = net.builder;
+  Tensor zero;
+  zero.fill = 0.0;
+  const ValueId none = add_constant(net, name + ".none", std::move(zero));
+  const ValueId is_zero =
+      nn::cast(g, name + ".is_zero", nn::binary(g, "equal", name + ".equal", squares, none), DType::float32);
+  const ValueId root = nn::unary(g, "sqrt", name + ".root", nn::add(g, name + ".above", squares, is_zero));
+  return nn::sub(g, name, root, is_zero);
 }
 
 void reduce(Lowering& net, const Node& node) {
@@ -44,7 +73,8 @@ void reduce(Lowering& net, const Node& node) {
   const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
   const Parts parts = parts_of(node.op_type);
   if (axes.empty() && integer(node, "noop_with_empty_axes", 0) != 0) {
-    if (parts.before != nullptr || parts.squares || parts.after != nullptr) {
+    if (parts.before != nullptr || parts.squares || parts.after != nullptr ||
+        node.op_type == "ReduceLogSumExp") {
       throw InputError("attribute 'noop_with_empty_axes'",
                        "with no axes: releases of the standard differ on whether the elements stay as they "
                        "are; write what is done to each of them");
@@ -54,12 +84,15 @@ void reduce(Lowering& net, const Node& node) {
   GraphBuilder& g = net.builder;
   const std::string name = name_of(node);
   ValueId x = row_major(net, node, 0);
+  const bool keep = integer(node, "keepdims", 1) != 0;
+  if (node.op_type == "ReduceLogSumExp") return set_result(net, node, log_sum_exp(g, name, x, axes, keep));
   if (parts.before != nullptr) x = nn::unary(g, parts.before, name + ".each", x);
   if (parts.squares) x = nn::unary(g, "pow", name + ".squares", x, {{"exponent", 2.0}});
   if (!axes.empty()) {
-    const std::string of_sum = parts.after == nullptr ? name : name + ".sum";
-    x = nn::reduce(g, parts.reduction, of_sum, x, axes, integer(node, "keepdims", 1) != 0);
+    const bool is_last = parts.after == nullptr && node.op_type != "ReduceL2";
+    x = nn::reduce(g, parts.reduction, is_last ? name : name + ".sum", x, axes, keep);
   }
+  if (node.op_type == "ReduceL2") x = length(net, name, x);
   if (parts.after != nullptr) x = nn::unary(g, parts.after, name, x);
   set_result(net, node, x);
 }
