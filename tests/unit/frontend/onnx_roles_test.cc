@@ -133,6 +133,31 @@ TEST(OnnxRoles, WhatOnlyLayersHaveTrainsWhateverItHolds) {
   }
 }
 
+// torch.clamp(h, 0, alpha) of a parameter alpha.
+TEST(OnnxRoles, BoundsMayTrain) {
+  const auto clipped = [](const std::string& bound, bool is_parameter,
+                          const std::string& producer = "pytorch") {
+    onnx::Model model = onnx_model(
+        {2, 3}, {{"w", onnx_reals({3, 4})}, {"zero", onnx_reals({}, {0})}, {bound, onnx_reals({}, {0.25})}},
+        {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Clip", {"h", "zero", bound}, {"y"})});
+    model.producer = producer;
+    model.origins["zero"] = onnx::Origin::buffer;
+    if (is_parameter) model.origins[bound] = onnx::Origin::parameter;
+    return model;
+  };
+  EXPECT_THAT(trained(import_model(clipped("alpha", true))), UnorderedElementsAre("alpha", "w"));
+  EXPECT_THAT(trained(import_model(clipped("alpha", false))), UnorderedElementsAre("alpha", "w"));
+  EXPECT_THAT(trained(import_model(clipped("alpha", false, "tf2onnx"))), ElementsAre("w"));
+  EXPECT_THAT(trained(import_model(clipped("val_3", false))), ElementsAre("w"));
+  ImportOptions named;
+  named.trained = {"val_3"};
+  EXPECT_THAT(trained(import_model(clipped("val_3", false), named)), UnorderedElementsAre("val_3", "w"));
+  test::expect_true_onnx_gradients(clipped("alpha", true));
+  onnx::Model older = clipped("onnx::Clip_10", false);
+  older.has_scoped_names = true;
+  EXPECT_THAT(import_model(older).notices, Contains(HasSubstr("onnx::Clip_10, zero are not trained")));
+}
+
 // As the older exporter of PyTorch writes nn.GroupNorm: with the scale of ones and shift of zeros that it
 // begins with.
 TEST(OnnxRoles, ANewGroupNormalisationTrains) {

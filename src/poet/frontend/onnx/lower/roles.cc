@@ -122,7 +122,12 @@ class Decision {
     const auto every = [&](auto is) { return !uses.empty() && std::all_of(uses.begin(), uses.end(), is); };
     const auto some = [&](auto is) { return std::any_of(uses.begin(), uses.end(), is); };
     if (every(is_statistics)) return {false, "running statistics, which the layer updates"};
-    if (some(is_setting)) return {false, "a setting of an operator"};
+    // A module's bound may be a parameter: it then is read as the smaller or larger of two.
+    const bool generated = is_generated(model_, name);
+    const bool may_train = options_.trained.contains(name) || (said && origin->second == Origin::parameter) ||
+                           (!said && model_.producer == "pytorch" && !generated);
+    if (some([&](const Use& use) { return is_setting(use) && !(may_train && is_bound(use)); }))
+      return {false, "a setting of an operator"};
     if (options_.trained.contains(name)) return {true, "--trainable names it"};
     if (said && origin->second == Origin::parameter) return {true, "the file says that it is a parameter"};
     if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
@@ -131,7 +136,6 @@ class Decision {
     if (said && origin->second == Origin::folded_of_constants)
       return {false, "the file says that it was computed of buffers and constants"};
     if (every(is_compared)) return {false, "only compared, so that it has no gradient"};
-    const bool generated = is_generated(model_, name);
     // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
     const bool of_layer = generated && every(is_filter);
     const bool is_surely = some(is_only_weight) || is_named_bias(model_, name, tensor) ||
@@ -182,7 +186,10 @@ void note_constants(const Model& model, const Uses& uses, const Roles& roles, No
   std::vector<std::string> names;
   for (const auto& [name, role] : roles.of) {
     const auto stored = model.initializers.find(name);
-    const bool by_numbers = role.why == kPatterned || role.why.ends_with(kNamedByExporter);
+    const std::vector<Use> all = uses_through_views(uses, name);
+    // PyTorch's older exporter writes bounds of its own as Constant nodes.
+    const bool by_numbers = role.why == kPatterned || role.why.ends_with(kNamedByExporter) ||
+                            (model.has_scoped_names && std::any_of(all.begin(), all.end(), is_bound));
     if (!role.trains && by_numbers && stored != model.initializers.end() && !readers(uses, name).empty())
       names.push_back(name);
   }

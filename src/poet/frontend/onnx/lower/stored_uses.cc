@@ -98,6 +98,11 @@ bool is_setting(const Use& use) {
   return is_among(slots, use);
 }
 
+bool is_bound(const Use& use) {
+  static const Slots slots = {{"Clip", {1, 2}}};
+  return is_among(slots, use);
+}
+
 bool is_compared(const Use& use) {
   static const Slots slots = {{"Equal", {0, 1}}, {"Greater", {0, 1}},     {"GreaterOrEqual", {0, 1}},
                               {"Less", {0, 1}},  {"LessOrEqual", {0, 1}}, {"Sign", {0}}};

@@ -30,6 +30,8 @@ struct Use {
 [[nodiscard]] bool is_statistics(const Use& use);
 /// No operand, but a setting: a bound, ratio or size, which must be known; a table or weights of classes.
 [[nodiscard]] bool is_setting(const Use& use);
+/// A bound of a Clip, which is a setting but may train.
+[[nodiscard]] bool is_bound(const Use& use);
 /// Something that is compared or of which the sign is taken, through which no gradient comes.
 [[nodiscard]] bool is_compared(const Use& use);
 

@@ -43,17 +43,36 @@ void prelu(Lowering& net, const Node& node) {
   set_result(net, node, nn::prelu(net.builder, name_of(node), x, row_major(net, node, 1)));
 }
 
+/// Adds the larger of x and a bound that trains or that the step computes, or the smaller.
+ValueId bounded(Lowering& net, const Node& node, const std::string& name, ValueId x, std::size_t bound) {
+  GraphBuilder& g = net.builder;
+  if (type_of(net, node, bound) != Type::real || element_count(shape_of(net, node, bound)) != 1)
+    throw InputError("the bounds must be single real numbers");
+  const ValueId limit = any_value(net, node, bound);
+  const ValueId inside = bound == 1 ? nn::binary(g, "greater", name + ".above", x, limit)
+                                    : nn::binary(g, "less", name + ".below", x, limit);
+  return nn::where(g, name, inside, x, limit);
+}
+
 void clip(Lowering& net, const Node& node) {
   double minimum = real(node, "min", -kInfinity);
   double maximum = real(node, "max", kInfinity);
-  const auto bound = [&](std::size_t i, double& to) {
-    if (!has_input(node, i)) return;
+  const auto is_known = [&](std::size_t i, double& to) {
+    if (!has_input(node, i)) return true;
     const std::optional<double> number = scalar_of(net, node, i);
-    if (!number) throw InputError("the bounds must be known real numbers");
-    to = *number;
+    if (number) to = *number;
+    return number.has_value();
   };
-  bound(1, minimum);
-  bound(2, maximum);
+  const bool has_minimum = is_known(1, minimum), has_maximum = is_known(2, maximum);
+  if (!has_minimum || !has_maximum) {
+    const std::string name = name_of(node);
+    ValueId y = row_major(net, node, 0);
+    y = has_minimum ? nn::clip(net.builder, name + ".least", y, minimum, kInfinity)
+                    : bounded(net, node, has_maximum ? name + ".least" : name + ".greater", y, 1);
+    return set_result(
+        net, node,
+        has_maximum ? nn::clip(net.builder, name, y, -kInfinity, maximum) : bounded(net, node, name, y, 2));
+  }
   if (minimum <= std::numeric_limits<float>::lowest()) minimum = -kInfinity;
   if (maximum >= std::numeric_limits<float>::max()) maximum = kInfinity;
   if (minimum == -kInfinity && maximum == kInfinity) return set_result(net, node, operand_of(net, node, 0));
