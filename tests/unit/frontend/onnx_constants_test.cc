@@ -103,6 +103,27 @@ TEST(OnnxConstants, RangeCastAndSquareRoot) {
   EXPECT_EQ(run(onnx_node("Sqrt", {"x"}, {"y"}), {real}).reals, std::vector<double>{8.0});
 }
 
+// As torch.linspace and an interpolation's positions are written.
+TEST(OnnxConstants, RangesOfRealsBoundsAndExtremesOfAnyNumber) {
+  const Node range = onnx_node("Range", {"a", "b", "c"}, {"y"});
+  const auto real = [](double x) { return onnx_reals({}, {x}); };
+  EXPECT_EQ(run(range, {real(0), real(1), real(0.25)}).reals, (std::vector<double>{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(run(range, {real(2), real(-1), real(-1.5)}).reals, (std::vector<double>{2, 0.5}));
+  EXPECT_THROW(run(range, {real(0), real(1), real(0)}), InputError);
+  EXPECT_THROW(run(range, {real(0), number(1), real(1)}), InputError);
+  const Tensor x = onnx_integers({-2, 1, 5});
+  EXPECT_EQ(run(onnx_node("Clip", {"x", "a", "b"}, {"y"}), {x, number(0), number(3)}).integers,
+            (List{0, 1, 3}));
+  const Tensor three = number(3);
+  EXPECT_EQ(evaluate(onnx_node("Clip", {"x", "", "b"}, {"y"}), {&x, nullptr, &three}, 17).value().integers,
+            (List{-2, 1, 3}));
+  EXPECT_EQ(run(onnx_node("Clip", {"x"}, {"y"}, {{"min", 1.5}}), {onnx_reals({2}, {1, 2})}, 6).reals,
+            (std::vector<double>{1.5, 2}));
+  EXPECT_EQ(run(onnx_node("Max", {"x"}, {"y"}), {x}).integers, x.integers);
+  EXPECT_EQ(run(onnx_node("Min", {"a", "b", "c"}, {"y"}), {x, number(2), number(0)}).integers,
+            (List{-2, 0, 0}));
+}
+
 // A matrix of 4096 x 4096 zeros is a weight: only its shape is kept.
 TEST(OnnxConstants, LargeRealConstantsAreShapes) {
   const Tensor w = run(onnx_node("ConstantOfShape", {"s"}, {"w"}), {onnx_integers({4096, 4096})});

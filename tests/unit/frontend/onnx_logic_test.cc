@@ -249,6 +249,28 @@ TEST(OnnxLogic, NegativeIndicesOfOneHot) {
             (test::OnnxNumbers{0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
+// What counts tokens, and keeps positions within a table.
+TEST(OnnxLogic, SumsAndBoundsOfIntegers) {
+  const auto computed = [](std::vector<Node> nodes) {
+    nodes.push_back(onnx_node("Cast", {"z"}, {"r"}, {{"to", std::int64_t{1}}}));
+    nodes.push_back(onnx_node("Mul", {"r", "w"}, {"y"}));
+    onnx::Model file = onnx_model({2, 1},
+                                  {{"w", onnx_reals({1}, {1})},
+                                   {"axis", onnx_integers({1})},
+                                   {"zero", onnx_integers({0})},
+                                   {"two", onnx_integers({2})}},
+                                  std::move(nodes));
+    file.initializers["zero"].shape = file.initializers["two"].shape = {};
+    add_input(file, "ids", onnx::Type::integer, {2, 3});
+    return test::onnx_output(file, {{"x", {0, 0}}, {"ids", {4, 0, -7, 1, 2, 0}}});
+  };
+  const test::OnnxNumbers sums = {-3, 3}, most = {4, 2}, bounded = {2, 0, 0, 1, 2, 0};
+  EXPECT_EQ(computed({onnx_node("ReduceSum", {"ids", "axis"}, {"z"})}), sums);
+  EXPECT_EQ(computed({onnx_node("ReduceMax", {"ids"}, {"z"}, {{"axes", std::vector<std::int64_t>{1}}})}),
+            most);
+  EXPECT_EQ(computed({onnx_node("Clip", {"ids", "zero", "two"}, {"z"})}), bounded);
+}
+
 // Among the weights, but made by a formula: it does not train. What is no mask trains.
 TEST(OnnxLogic, APatternedInitialiserDoesNotTrain) {
   for (const bool patterned : {false, true}) {

@@ -41,8 +41,7 @@ Count log_softmax(const WorkReader& w) {
   return w.plus(w.each(w.in(0), 4 + kSpecial), w.times(w.rows(w.in(0)), kSpecial));
 }
 
-enum class Reads { x, y, none };          // what the slope is computed from; none: it is 0 wherever it exists
-enum class OneDnn { no, forward, both };  // what oneDNN computes, too
+enum class Reads { x, y, none };  // what the slope is computed from; none: it is 0 wherever it exists
 
 struct Function {
   const char* kind;
@@ -50,7 +49,7 @@ struct Function {
   CountOf flops;
   CountOf slope_flops;
   std::vector<AttributeSpec> attributes = {};
-  OneDnn library = OneDnn::no;
+  bool library = false;  // oneDNN computes it and its gradient, too
   void (*rule)(const Checker&) = nullptr;
 };
 
@@ -60,33 +59,33 @@ std::vector<Function> functions() {
   const std::vector<AttributeSpec> bounds = {{"min", Sort::real, true}, {"max", Sort::real, true}};
   return {
       // The sign of x is the sign of y.
-      {"relu", Reads::y, per_input<1>, per_input<1>, {}, OneDnn::both},
+      {"relu", Reads::y, per_input<1>, per_input<1>, {}, true},
       // 0.5 x (1 + erf(x / sqrt 2)), not invertible; Phi(x) + x phi(x): erf and exp
-      {"gelu", Reads::x, per_input<4 + kSpecial>, per_input<9 + 2 * kSpecial>, {}, OneDnn::both},
-      {"tanh", Reads::y, per_input<kSpecial>, per_input<3>, {}, OneDnn::both},         // 1 - y²
-      {"sigmoid", Reads::y, per_input<3 + kSpecial>, per_input<3>, {}, OneDnn::both},  // y (1 - y)
-      {"erf", Reads::x, per_input<kSpecial>, per_input<4 + kSpecial>},          // 2 / sqrt(pi) exp(-x²)
-      {"exp", Reads::y, per_input<kSpecial>, per_input<1>, {}, OneDnn::both},   // y
-      {"log", Reads::x, per_input<kSpecial>, per_input<1>, {}, OneDnn::both},   // 1 / x
-      {"sqrt", Reads::y, per_input<kSpecial>, per_input<2>, {}, OneDnn::both},  // 1 / (2 y)
+      {"gelu", Reads::x, per_input<4 + kSpecial>, per_input<9 + 2 * kSpecial>, {}, true},
+      {"tanh", Reads::y, per_input<kSpecial>, per_input<3>, {}, true},         // 1 - y²
+      {"sigmoid", Reads::y, per_input<3 + kSpecial>, per_input<3>, {}, true},  // y (1 - y)
+      {"erf", Reads::x, per_input<kSpecial>, per_input<4 + kSpecial>},         // 2 / sqrt(pi) exp(-x²)
+      {"exp", Reads::y, per_input<kSpecial>, per_input<1>, {}, true},          // y
+      {"log", Reads::x, per_input<kSpecial>, per_input<1>, {}, true},          // 1 / x
+      {"sqrt", Reads::y, per_input<kSpecial>, per_input<2>, {}, true},         // 1 / (2 y)
       // y / x would be no number at 0.
       {"pow", Reads::x, pow, pow_backward, {{"exponent", Sort::not_zero}}},
       // Strictly between the bounds y is x; on a bound x is there too or beyond, and the gradient is 0, as
       // relu's is at 0. So y decides, which the next layer keeps more often than x.
-      {"clip", Reads::y, per_input<2>, per_input<2>, bounds, OneDnn::both, clip},
-      {"leaky_relu", Reads::y, per_input<2>, per_input<2>, {kSlope}, OneDnn::both},
+      {"clip", Reads::y, per_input<2>, per_input<2>, bounds, true, clip},
+      {"leaky_relu", Reads::y, per_input<2>, per_input<2>, {kSlope}, true},
       // compare, exp, difference, scale; where negative alpha exp(x) = y + alpha
-      {"elu", Reads::y, per_input<3 + kSpecial>, per_input<3>, {kSlope}, OneDnn::both},
+      {"elu", Reads::y, per_input<3 + kSpecial>, per_input<3>, {kSlope}, true},
       // multiply-add, two bounds; as clip
       {"hardsigmoid", Reads::y, per_input<4>, per_input<3>, {{"alpha"}, {"beta"}}},
       // hardsigmoid, product; falls before it rises: not invertible. Two bounds, x / 3 + 1 / 2.
-      {"hardswish", Reads::x, per_input<5>, per_input<5>, {}, OneDnn::both},
+      {"hardswish", Reads::x, per_input<5>, per_input<5>, {}, true},
       // sigmoid s, product; s (1 + x (1 - s))
-      {"silu", Reads::x, per_input<4 + kSpecial>, per_input<8 + kSpecial>, {}, OneDnn::both},
+      {"silu", Reads::x, per_input<4 + kSpecial>, per_input<8 + kSpecial>, {}, true},
       // softplus, tanh t, product; t + x e / (1 + e) (1 - t²)
-      {"mish", Reads::x, per_input<2 + 3 * kSpecial>, per_input<9 + 3 * kSpecial>, {}, OneDnn::both},
+      {"mish", Reads::x, per_input<2 + 3 * kSpecial>, per_input<9 + 3 * kSpecial>, {}, true},
       // log(1 + exp(x)); the sigmoid of x is 1 - exp(-y)
-      {"softplus", Reads::y, per_input<1 + 2 * kSpecial>, per_input<3 + kSpecial>, {}, OneDnn::forward},
+      {"softplus", Reads::y, per_input<1 + 2 * kSpecial>, per_input<3 + kSpecial>},
       // magnitude, sum, division; (1 - |y|)²
       {"softsign", Reads::y, per_input<3>, per_input<4>},
       // as elu; where negative y + gamma alpha
@@ -113,7 +112,7 @@ OperatorSchema forward(const Function& f) {
           .in_place = 1,
           .parts = "...",
           .flops = f.flops,
-          .library = f.library != OneDnn::no};
+          .library = f.library};
 }
 
 OperatorSchema backward(const Function& f) {
@@ -124,7 +123,7 @@ OperatorSchema backward(const Function& f) {
           .in_place = 2,
           .parts = "...",
           .flops = f.slope_flops,
-          .library = f.library == OneDnn::both};
+          .library = f.library};
 }
 
 }  // namespace
@@ -136,7 +135,7 @@ Schemas function_operators() {
     if (f.reads != Reads::none) all.push_back(backward(f));
   }
   // Integers have a magnitude and are scaled, too.
-  Function magnitude{"abs", Reads::x, per_input<1>, per_input<1>, {}, OneDnn::both};  // y has lost the sign
+  Function magnitude{"abs", Reads::x, per_input<1>, per_input<1>, {}, true};  // y has lost the sign
   all.push_back(forward(magnitude));
   all.back().operands = "x:n(...) -> y:n(...)";
   all.push_back(backward(magnitude));

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "poet/runtime/data/dataset.h"
@@ -22,6 +23,8 @@ using Inputs = std::vector<DataInput>;
 [[nodiscard]] bool is_text(const std::filesystem::path& path);
 [[nodiscard]] std::unique_ptr<Dataset> open_text(const std::filesystem::path& path, const Inputs& inputs);
 
+/// The name of an input as that of a file: inputs of ONNX models are called "/embeddings/ids" or worse.
+[[nodiscard]] std::string file_name(const DataInput& input);
 /// A folder with a file for one of the inputs at least.
 [[nodiscard]] bool is_raw(const std::filesystem::path& path, const Inputs& inputs);
 [[nodiscard]] std::unique_ptr<Dataset> open_raw(const std::filesystem::path& path, const Inputs& inputs);

@@ -17,7 +17,7 @@ std::unique_ptr<Dataset> open(const fs::path& path, const Inputs& inputs, const 
   if (is_cifar(path)) return open_cifar(path, inputs);
   if (is_mnist(path)) return open_mnist(path, inputs);
   if (is_text(path)) return open_text(path, inputs);
-  const std::string example = inputs.empty() ? "input" : inputs.front().name;
+  const std::string example = inputs.empty() ? "input" : file_name(inputs.front());
   throw InputError(
       field, fmt::format("\"{}\" is no data set: it must be a folder with data_batch_*.bin (CIFAR-10), with "
                          "...idx3-ubyte and ...idx1-ubyte (MNIST) or with a file per input ({}.bin...), or a "

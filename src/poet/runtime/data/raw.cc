@@ -15,11 +15,7 @@
 #include "poet/runtime/data/numbers.h"
 
 namespace poet::runtime {
-namespace {
 
-namespace fs = std::filesystem;
-
-/// The name of an input as that of a file: inputs of ONNX models are called "/embeddings/ids" or worse.
 std::string file_name(const DataInput& input) {
   std::string name;
   for (const char c : input.name) {
@@ -28,6 +24,10 @@ std::string file_name(const DataInput& input) {
   }
   return name;
 }
+
+namespace {
+
+namespace fs = std::filesystem;
 
 struct RawInput {
   DataInput input;

@@ -20,27 +20,49 @@ struct Entry {
 
 const std::map<std::string, Entry>& rules() {
   static const std::map<std::string, Entry> table = {
-      {"Abs", {unary, 1}},           {"Add", {binary, 2}},
-      {"And", {binary, 2}},          {"Cast", {cast, 1}},
-      {"Ceil", {unary, 1}},          {"Concat", {concat, 1}},
-      {"Constant", {constant, 0}},   {"ConstantOfShape", {constant_of_shape, 1}},
-      {"Div", {binary, 2}},          {"Equal", {binary, 2}},
-      {"Exp", {unary, 1}},           {"Expand", {expand, 2}},
-      {"Floor", {unary, 1}},         {"Gather", {gather, 2}},
-      {"Greater", {binary, 2}},      {"GreaterOrEqual", {binary, 2}},
-      {"Identity", {identity, 1}},   {"Less", {binary, 2}},
-      {"LessOrEqual", {binary, 2}},  {"Log", {unary, 1}},
-      {"Max", {binary, 2}},          {"Min", {binary, 2}},
-      {"Mod", {binary, 2}},          {"Mul", {binary, 2}},
-      {"Neg", {unary, 1}},           {"Not", {unary, 1}},
-      {"Or", {binary, 2}},           {"Pow", {binary, 2}},
-      {"Range", {range, 3}},         {"Reciprocal", {unary, 1}},
-      {"ReduceProd", {product, 1}},  {"Reshape", {reshape, 1}},
-      {"Slice", {slice, 1}},         {"Sqrt", {unary, 1}},
-      {"Squeeze", {squeeze, 1}},     {"Sub", {binary, 2}},
-      {"Transpose", {transpose, 1}}, {"Unsqueeze", {unsqueeze, 1}},
-      {"Where", {where, 3}},         {"Xor", {binary, 2}},
-      {"Sin", {unary, 1}},           {"Cos", {unary, 1}},
+      {"Abs", {unary, 1}},
+      {"Add", {binary, 2}},
+      {"And", {binary, 2}},
+      {"Cast", {cast, 1}},
+      {"Ceil", {unary, 1}},
+      {"Clip", {clip, 1}},
+      {"Concat", {concat, 1}},
+      {"Constant", {constant, 0}},
+      {"ConstantOfShape", {constant_of_shape, 1}},
+      {"Div", {binary, 2}},
+      {"Equal", {binary, 2}},
+      {"Exp", {unary, 1}},
+      {"Expand", {expand, 2}},
+      {"Floor", {unary, 1}},
+      {"Gather", {gather, 2}},
+      {"Greater", {binary, 2}},
+      {"GreaterOrEqual", {binary, 2}},
+      {"Identity", {identity, 1}},
+      {"Less", {binary, 2}},
+      {"LessOrEqual", {binary, 2}},
+      {"Log", {unary, 1}},
+      {"Max", {binary, 1}},
+      {"Min", {binary, 1}},
+      {"Mod", {binary, 2}},
+      {"Mul", {binary, 2}},
+      {"Neg", {unary, 1}},
+      {"Not", {unary, 1}},
+      {"Or", {binary, 2}},
+      {"Pow", {binary, 2}},
+      {"Range", {range, 3}},
+      {"Reciprocal", {unary, 1}},
+      {"ReduceProd", {product, 1}},
+      {"Reshape", {reshape, 1}},
+      {"Slice", {slice, 1}},
+      {"Sqrt", {unary, 1}},
+      {"Squeeze", {squeeze, 1}},
+      {"Sub", {binary, 2}},
+      {"Transpose", {transpose, 1}},
+      {"Unsqueeze", {unsqueeze, 1}},
+      {"Where", {where, 3}},
+      {"Xor", {binary, 2}},
+      {"Sin", {unary, 1}},
+      {"Cos", {unary, 1}},
   };
   return table;
 }
@@ -82,7 +104,8 @@ std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::in
                        node.op_type == "Unsqueeze" || node.op_type == "Slice" || node.op_type == "Gather" ||
                        node.op_type == "Expand" || node.op_type == "Trilu" || node.op_type == "Tile";
     if (i < node.inputs.size() && node.inputs[i].empty()) {
-      if ((lists || node.op_type == "ReduceProd") && i >= entry->least_inputs) continue;
+      if ((lists || node.op_type == "ReduceProd" || node.op_type == "Clip") && i >= entry->least_inputs)
+        continue;
       throw InputError(fmt::format("input {} must not be left out", i));
     }
     if (inputs[i] == nullptr || !inputs[i]->known || inputs[i]->type == Type::other) return std::nullopt;
@@ -90,9 +113,11 @@ std::optional<Tensor> evaluate(const Node& node, const Operands& inputs, std::in
       throw InputError(fmt::format("input {} must hold integers", i));
     }
   }
-  // Min and Max take any number of operands; of one they are views.
-  if (entry->rule == constants::binary && inputs.size() > 2) return std::nullopt;
-  return entry->rule(node, inputs, opset);
+  if (entry->rule != constants::binary || inputs.size() == 2) return entry->rule(node, inputs, opset);
+  Tensor result = *inputs[0];  // of Min and Max, which take any number of operands
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    result = constants::binary(node, {&result, inputs[i]}, opset);
+  return result;
 }
 
 }  // namespace poet::onnx

@@ -179,6 +179,24 @@ Tensor where(const Node& /*node*/, const Operands& in, std::int64_t /*opset*/) {
   return out;
 }
 
+Tensor clip(const Node& node, const Operands& in, std::int64_t /*opset*/) {
+  Tensor out = *in.at(0);
+  const auto bounded = [&](std::size_t i, const char* attribute, const char* op) {
+    const Tensor* limit = i < in.size() ? in[i] : nullptr;
+    if (limit != nullptr && (limit->type != out.type || size(*limit) != 1))
+      throw InputError(fmt::format("input {} must be one number of the type of input 0", i));
+    if (limit == nullptr && !node.attributes.contains(attribute)) return;
+    const double number =
+        limit == nullptr || limit->reals.empty() ? real(node, attribute, 0) : limit->reals[0];
+    for (double& x : out.reals) x = combine_reals(op, x, number);
+    for (std::int64_t& x : out.integers) x = limit == nullptr ? x : combine(op, x, limit->integers[0]);
+  };
+  bounded(1, "min", "Max");
+  bounded(2, "max", "Min");
+  out.fill.reset();
+  return out;
+}
+
 Tensor product(const Node& node, const Operands& in, std::int64_t /*opset*/) {
   if (in.at(0)->type != Type::integer || in[0]->shape.size() != 1)
     throw InputError("only of lists of integers");

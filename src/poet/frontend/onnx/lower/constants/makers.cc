@@ -62,8 +62,16 @@ Tensor constant_of_shape(const Node& node, const Operands& in, std::int64_t /*op
 }
 
 Tensor range(const Node& /*node*/, const Operands& in, std::int64_t /*opset*/) {
-  for (const Tensor* x : in) {
-    if (x->type != Type::integer || size(*x) != 1) throw InputError("a Range must have integer bounds");
+  for (const Tensor* x : in)
+    if (x->type != in[0]->type || x->type == Type::boolean || size(*x) != 1)
+      throw InputError("a Range must have three single numbers of one type");
+  if (in[0]->type == Type::real) {
+    const double start = in[0]->reals[0], end = in.at(1)->reals[0], step = in.at(2)->reals[0];
+    if (step == 0) throw InputError("the step of a Range must not be 0");
+    Tensor out = like(*in[0], {truncated(std::max(std::ceil((end - start) / step), 0.0))});
+    for (std::size_t i = 0; out.known && i < size(out); ++i)
+      out.reals[i] = start + static_cast<double>(i) * step;
+    return out;
   }
   const Range r{in.at(0)->integers[0], in.at(1)->integers[0], in.at(2)->integers[0]};
   if (r.step == 0) throw InputError("the step of a Range must not be 0");

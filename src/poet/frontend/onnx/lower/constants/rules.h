@@ -17,6 +17,7 @@ namespace poet::onnx::constants {
 [[nodiscard]] Tensor binary(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor unary(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor cast(const Node& node, const Operands& inputs, std::int64_t opset);
+[[nodiscard]] Tensor clip(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor where(const Node& node, const Operands& inputs, std::int64_t opset);
 [[nodiscard]] Tensor product(const Node& node, const Operands& inputs, std::int64_t opset);
 

@@ -116,6 +116,22 @@ void integer_arithmetic(Lowering& net, const Node& node) {
   set_result(net, node, y);
 }
 
+/// Adds a Clip of integers, as selections.
+void integer_clip(Lowering& net, const Node& node) {
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  ValueId y = any_value(net, node, 0);
+  if (has_input(node, 1)) {
+    const ValueId least = any_value(net, node, 1);
+    y = nn::where(g, name + ".least", nn::binary(g, "greater", name + ".above", y, least), y, least);
+  }
+  if (has_input(node, 2)) {
+    const ValueId most = any_value(net, node, 2);
+    y = nn::where(g, name + ".most", nn::binary(g, "less", name + ".below", y, most), y, most);
+  }
+  set_result(net, node, y);
+}
+
 void integer_abs(Lowering& net, const Node& node) {
   set_result(net, node, nn::unary(net.builder, "abs", name_of(node), any_value(net, node, 0)));
 }
@@ -236,10 +252,10 @@ const std::vector<OperatorEntry>& logic_operators() {
 
 const std::vector<OperatorEntry>& integer_operators() {
   static const std::vector<OperatorEntry> entries = {
-      {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Div", integer_div},
-      {"Max", chosen_extremum},    {"Min", chosen_extremum},    {"Mod", integer_mod},
-      {"Mul", integer_arithmetic}, {"Neg", integer_neg},        {"Sub", integer_arithmetic},
-      {"Sum", integer_arithmetic},
+      {"Abs", integer_abs},        {"Add", integer_arithmetic}, {"Clip", integer_clip},
+      {"Div", integer_div},        {"Max", chosen_extremum},    {"Min", chosen_extremum},
+      {"Mod", integer_mod},        {"Mul", integer_arithmetic}, {"Neg", integer_neg},
+      {"Sub", integer_arithmetic}, {"Sum", integer_arithmetic},
   };
   return entries;
 }

@@ -68,6 +68,20 @@ ValueId length(Lowering& net, const std::string& name, ValueId squares) {
   return nn::sub(g, name, root, is_zero);
 }
 
+/// Sums and extremes of integers, in float32.
+void reduce_integers(Lowering& net, const Node& node, const std::vector<std::int64_t>& axes) {
+  const Parts parts = parts_of(node.op_type);
+  if (parts.before != nullptr || parts.squares || parts.after != nullptr || node.op_type == "ReduceMean" ||
+      node.op_type == "ReduceL2" || node.op_type == "ReduceLogSumExp")
+    throw InputError("is for real numbers; write a Cast before it");
+  GraphBuilder& g = net.builder;
+  const std::string name = name_of(node);
+  const ValueId x = nn::cast(g, name + ".real", any_value(net, node, 0), DType::float32);
+  const ValueId y = nn::reduce(g, parts.reduction, name + ".sum", x, axes, integer(node, "keepdims", 1) != 0);
+  net.notices.add("sums of integers are computed in float32, exactly up to 16,777,216");
+  set_result(net, node, nn::cast(g, name, y, DType::int32));
+}
+
 void reduce(Lowering& net, const Node& node) {
   if (node.op_type == "ReduceMean" && became_layer_norm(net, node)) return;
   const std::vector<std::int64_t> axes = reduced_axes(net, node, shape_of(net, node, 0).size());
@@ -82,6 +96,7 @@ void reduce(Lowering& net, const Node& node) {
     return set_result(net, node, operand_of(net, node, 0));
   }
   GraphBuilder& g = net.builder;
+  if (type_of(net, node, 0) != Type::real) return reduce_integers(net, node, axes);
   const std::string name = name_of(node);
   ValueId x = row_major(net, node, 0);
   const bool keep = integer(node, "keepdims", 1) != 0;
