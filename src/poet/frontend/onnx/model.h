@@ -96,10 +96,11 @@ struct Model {
   std::map<std::string, Tensor> initializers;
   std::map<std::string, Origin> origins;                    // of initialisers, where the file says so
   std::map<std::string, std::vector<std::string>> sources;  // of computed ones: what the file says of what
-  std::vector<std::string> missing_parameters;  // of the module, which the file names but has no tensor of
-  bool has_scoped_names = false;                // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
-  std::vector<Node> nodes;  // an input is a graph input, an initialiser or an earlier node's output
-  ListedNodes listed;       // of the file that the nodes come from; none: of no file
+  // Of the module, which the file names but has no tensor of.
+  std::vector<std::string> missing_parameters, missing_buffers;
+  bool has_scoped_names = false;  // /layer/Op_output_0, onnx::Op_1: by PyTorch's older exporter
+  std::vector<Node> nodes;        // an input is a graph input, an initialiser or an earlier node's output
+  ListedNodes listed;             // of the file that the nodes come from; none: of no file
 };
 
 /// What is known of an If (1: it takes its then_branch, 0: the other one) or of a Loop (how often it runs, or

@@ -86,8 +86,10 @@ void set_sample(DataInput& input, std::int64_t batch) {
   const std::int64_t rows = input.shape.front();
   if (rows != batch && (!is_target || rows % batch != 0)) {
     const std::string otherwise =
-        is_target ? "what the loss reads has the batch as another axis"
-                  : fmt::format("`input_values` {}=0 makes a constant of one that no sample has", input.name);
+        input.name.ends_with(".noise") ? "the network draws random numbers that belong to no sample"
+        : is_target
+            ? "what the loss reads has the batch as another axis"
+            : fmt::format("`input_values` {}=0 makes a constant of one that no sample has", input.name);
     throw InputError(place(input),
                      fmt::format("has {} samples along its first axis, other inputs have {}: the batch must "
                                  "be the first axis of all; {}",

@@ -72,6 +72,38 @@ void note_missing(const Model& model, Notices& notices) {
       kKeeps));
 }
 
+/// The optimiser of the newer exporter merges equal tensors: constants, which then train, with parameters.
+void note_merged(const Model& model, const Uses& uses, const Roles& roles, Notices& notices) {
+  const bool is_optimised =
+      !model.origins.empty() && std::none_of(model.nodes.begin(), model.nodes.end(),
+                                             [](const Node& node) { return node.op_type == "Constant"; });
+  if (!is_optimised) return;
+  std::vector<std::string> names;
+  for (const auto& [name, role] : roles.of) {
+    const auto stored = model.initializers.find(name);
+    if (role.trains && stored != model.initializers.end() && stored->second.fill &&
+        readers(uses, name).size() > 1)
+      names.push_back(name);
+  }
+  if (!names.empty())
+    notices.add(fmt::format(
+        "{} {} one number everywhere and several readers: constants of the same numbers may be "
+        "merged with {}, and then train; {} keeps them apart",
+        listed(names), names.size() == 1 ? "has" : "have", names.size() == 1 ? "it" : "them", kKeeps));
+  // Statistics of batch normalisations go with the layers that they are folded into.
+  std::vector<std::string> buffers;
+  for (const std::string& name : model.missing_buffers)
+    if (!name.ends_with("num_batches_tracked") && !name.ends_with("running_mean") &&
+        !name.ends_with("running_var"))
+      buffers.push_back(name);
+  if (!buffers.empty())
+    notices.add(fmt::format(
+        "the file has no tensor of the module's {} {}: where the exporter has merged {} with "
+        "parameters of equal numbers, {} with them; {} keeps them apart",
+        buffers.size() == 1 ? "buffer" : "buffers", listed(buffers), buffers.size() == 1 ? "it" : "them",
+        buffers.size() == 1 ? "it trains" : "they train", kKeeps));
+}
+
 /// Returns whether the tensor is a parameter as it is or, where the file does not say, may only be
 /// transposed.
 enum class Computed { no, maybe, yes };
@@ -97,6 +129,7 @@ void note_computed(const Model& model, const Uses& uses, const Roles& roles, Not
   note_missing(model, notices);
   if (model.producer != "pytorch") return;
   note_folded_norms(model, uses, notices);
+  note_merged(model, uses, roles, notices);
   std::set<std::string> copies;
   for (const TiedCopy& copy : roles.copies) copies.insert(copy.name);
   std::vector<std::string> surely, perhaps;

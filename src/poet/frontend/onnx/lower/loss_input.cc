@@ -34,8 +34,12 @@ const Node* writer_of(const Written& w, const std::string& value, const char* op
   return node != nullptr && node->op_type == op_type ? node : nullptr;
 }
 
-/// Returns the tensor that the file stores as an initialiser or a Constant node, or null.
+/// Returns the tensor that the file stores as an initialiser or a Constant node, also where it is cast; or
+/// null.
 const Tensor* stored_tensor(const Written& w, const std::string& name) {
+  const Node* cast = writer_of(w, name);
+  if (cast != nullptr && (cast->op_type == "CastLike" || is_real_cast(*cast)) && cast->inputs[0] != name)
+    return stored_tensor(w, cast->inputs[0]);
   const auto stored = w.model.initializers.find(name);
   if (stored != w.model.initializers.end()) return &stored->second;
   const auto made = w.writers.find(name);
@@ -80,7 +84,8 @@ std::optional<RemovedSoftmax> softmax_at(const Written& w, const Node& node) {
   if (node.op_type != "Div" || node.inputs.size() != 2) return std::nullopt;
   const Node* exp = writer_of(w, node.inputs[0], "Exp");
   const Node* sum = writer_of(w, node.inputs[1], "ReduceSum");
-  if (exp == nullptr || sum == nullptr || sum->inputs[0] != node.inputs[0]) return std::nullopt;
+  const Node* summed = sum == nullptr ? nullptr : writer_of(w, sum->inputs[0], "Exp");
+  if (exp == nullptr || summed == nullptr || summed->inputs[0] != exp->inputs[0]) return std::nullopt;
   const std::optional<std::int64_t> axis = kept_axis(w, *sum);
   if (!axis) return std::nullopt;
   RemovedSoftmax softmax{&node, axis, exp->inputs[0]};

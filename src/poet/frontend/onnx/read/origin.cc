@@ -38,13 +38,13 @@ void for_each_quoted(std::string_view text, const F& f) {
   }
 }
 
-/// Returns the parameters that the signature of the exported program lists, one a line:
+/// Returns the tensors of a kind that the signature of the exported program lists, one a line:
 /// "p_fc_weight: PARAMETER target='fc.weight'".
-std::set<std::string> parameters_in(std::string_view signature) {
-  constexpr std::string_view kParameter = ": PARAMETER target=";
+std::set<std::string> listed_as(std::string_view kind, std::string_view signature) {
+  const std::string words = ": " + std::string(kind) + " target=";
   std::set<std::string> names;
-  for (std::size_t at = signature.find(kParameter); at != std::string_view::npos;
-       at = signature.find(kParameter, at + 1)) {
+  for (std::size_t at = signature.find(words); at != std::string_view::npos;
+       at = signature.find(words, at + 1)) {
     const std::string_view line = signature.substr(at, signature.find('\n', at) - at);
     for_each_quoted(line, [&](std::string name) { names.insert(std::move(name)); });
   }
@@ -56,8 +56,8 @@ std::set<std::string> parameters_in(std::string_view signature) {
 Origins origins_of(const ::onnx::GraphProto& graph) {
   constexpr int kOfGraph = 16, kOfValue = 4;  // the numbers of the fields
   Metadata program = metadata_of(graph.unknown_fields(), kOfGraph);
-  const std::set<std::string> parameters =
-      parameters_in(program["pkg.torch.export.ExportedProgram.graph_signature"]);
+  const std::string& signature = program["pkg.torch.export.ExportedProgram.graph_signature"];
+  const std::set<std::string> parameters = listed_as("PARAMETER", signature);
   Origins origins;
   std::set<std::string> used;
   for (const ::onnx::TensorProto& tensor : graph.initializer()) used.insert(clean(tensor.name()));
@@ -83,7 +83,9 @@ Origins origins_of(const ::onnx::GraphProto& graph) {
     }
   }
   for (const std::string& name : parameters)
-    if (!used.contains(name)) origins.missing.push_back(name);
+    if (!used.contains(name)) origins.missing_parameters.push_back(name);
+  for (const std::string& name : listed_as("BUFFER", signature))
+    if (!used.contains(name)) origins.missing_buffers.push_back(name);
   return origins;
 }
 

@@ -14,8 +14,8 @@ namespace poet::onnx {
 
 struct Origins {
   std::map<std::string, Origin> of;
-  std::map<std::string, std::vector<std::string>> sources;  // of computed tensors, in the file's order
-  std::vector<std::string> missing;  // parameters of the module that no tensor is, or was computed of
+  std::map<std::string, std::vector<std::string>> sources;       // of computed tensors, in the file's order
+  std::vector<std::string> missing_parameters, missing_buffers;  // that no tensor is, or was computed of
 };
 
 /// From metadata (fields of newer versions of ONNX) of the graph and of what it declares of values: those

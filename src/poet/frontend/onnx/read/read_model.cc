@@ -160,7 +160,8 @@ Model model_from(const ::onnx::ModelProto& proto, const Place& at) {
   Origins origins = origins_of(proto.graph());
   model.origins = std::move(origins.of);
   model.sources = std::move(origins.sources);
-  model.missing_parameters = std::move(origins.missing);
+  model.missing_parameters = std::move(origins.missing_parameters);
+  model.missing_buffers = std::move(origins.missing_buffers);
   if (model.outputs.empty()) throw InputError(place, "has no output to attach a loss to");
   take_nodes(model, proto.graph(), at);
   check_by_libonnx(proto, place);

@@ -106,11 +106,12 @@ void extremum(Lowering& net, const Node& node) {
   find_operator(node.op_type, true)(net, node);
 }
 
-/// Returns the exponent that is the same for all elements, if it is known.
+/// Returns the exponent that is the same for all elements, if it is known and adds axes of size 1 at most.
 std::optional<double> exponent_of(const Lowering& net, const Node& node) {
   const Fixed* fixed = fixed_of(net, node, 1);
   if (fixed == nullptr || fixed->role.trains) return std::nullopt;
-  if (broadcast(shape_of(net, node, 0), fixed->tensor.shape) != shape_of(net, node, 0)) return std::nullopt;
+  const Shape x = shape_of(net, node, 0);
+  if (element_count(broadcast(x, fixed->tensor.shape)) != element_count(x)) return std::nullopt;
   if (fixed->tensor.type == Type::real)
     return fixed->tensor.fill ? fixed->tensor.fill : scalar_of(net, node, 1);
   const std::optional<std::int64_t> number = whole_number(net, node, 1);
@@ -135,10 +136,14 @@ void power_of_each(Lowering& net, const Node& node) {
 void power(Lowering& net, const Node& node) {
   const std::optional<double> exponent = exponent_of(net, node);
   if (!exponent) return power_of_each(net, node);
-  if (*exponent == 1.0) return set_result(net, node, operand_of(net, node, 0));
-  set_result(
-      net, node,
-      nn::unary(net.builder, "pow", name_of(node), row_major(net, node, 0), {{"exponent", *exponent}}));
+  const Shape to = broadcast(shape_of(net, node, 0), shape_of(net, node, 1));
+  const bool same_shape = to == shape_of(net, node, 0);
+  if (*exponent == 1.0 && same_shape) return set_result(net, node, operand_of(net, node, 0));
+  const std::string name = name_of(node);
+  ValueId y = row_major(net, node, 0);
+  if (!same_shape) y = nn::reshape(net.builder, name + ".shape", y, to);
+  if (*exponent != 1.0) y = nn::unary(net.builder, "pow", name, y, {{"exponent", *exponent}});
+  set_result(net, node, y);
 }
 
 void neg(Lowering& net, const Node& node) {

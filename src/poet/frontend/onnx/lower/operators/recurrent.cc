@@ -120,8 +120,17 @@ void bind(const Layer& layer, std::size_t i, const char* suffix) {
 
 /// Returns the initial state at input `i`, or an invalid id if it is absent or known to be zero.
 ValueId initial_state(const Layer& layer, std::size_t i) {
-  if (!has_input(layer.node, i) || is_zero_state(layer.net, layer.node, i)) return {};
-  return sequence_first(layer, i);
+  if (!has_input(layer.node, i)) return {};
+  if (!is_zero_state(layer.net, layer.node, i)) return sequence_first(layer, i);
+  // It is dropped, but says whether the layer is what it seems: PyTorch exports a projection (proj_size)
+  // wrongly.
+  const Fixed* zeros =
+      layer.net.operands.contains(layer.node.inputs[i]) ? fixed_of(layer.net, layer.node, i) : nullptr;
+  if (zeros != nullptr && !zeros->tensor.shape.empty() &&
+      zeros->tensor.shape.back() != layer.options.hidden_size)
+    throw InputError(fmt::format("its initial state has {} numbers per sample, but its hidden size is {}",
+                                 zeros->tensor.shape.back(), layer.options.hidden_size));
+  return {};
 }
 
 Layer prepared(Lowering& net, const Node& node, std::int64_t gates) {
