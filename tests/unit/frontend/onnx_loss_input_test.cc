@@ -63,6 +63,9 @@ TEST(OnnxLossInput, ASoftmaxIsTakenOffBehindWhatKeepsIt) {
       {onnx_node("ReduceMax", {"h"}, {"m"}, {{"axes", std::vector<std::int64_t>{1}}}),
        onnx_node("Sub", {"h", "m"}, {"d"}), onnx_node("Exp", {"d"}, {"e"}),
        onnx_node("ReduceSum", {"e", "one"}, {"s"}), onnx_node("Div", {"e", "s"}, {"y"})},
+      {onnx_node("Exp", {"h"}, {"e"}), onnx_node("Exp", {"h"}, {"again"}),
+       onnx_node("ReduceSum", {"again", "one"}, {"s"}), onnx_node("Div", {"e", "s"}, {"y"})},
+      {softmax(), onnx_node("CastLike", {"low", "p"}, {"bound"}), onnx_node("Clip", {"p", "bound"}, {"y"})},
   };
   for (const std::vector<onnx::Node>& ending : endings) {
     SCOPED_TRACE(ending.back().op_type);

@@ -303,6 +303,40 @@ TEST(OnnxRoles, TheFileSaysWhatIsABuffer) {
   say("table", "BUFFER");
   say("scale", "PARAMETER");
   EXPECT_THAT(trained(import_model(onnx::parse_model(model.bytes(), "small"))), ElementsAre("scale"));
+  // Of the module, too, what no tensor is.
+  ::onnx::StringStringEntryProto signature;
+  signature.set_key("pkg.torch.export.ExportedProgram.graph_signature");
+  signature.set_value(
+      "# inputs\np_scale: PARAMETER target='scale'\np_gone: PARAMETER target='gone'\n"
+      "b_table: BUFFER target='table' persistent=True\nb_mean: BUFFER target='mean' persistent=True\n"
+      "b_n: BUFFER target='bn.num_batches_tracked' persistent=True\n");
+  model.graph().mutable_unknown_fields()->AddLengthDelimited(16)->assign(signature.SerializeAsString());
+  onnx::Model parsed = onnx::parse_model(model.bytes(), "small");
+  parsed.producer = "pytorch";
+  EXPECT_THAT(parsed.missing_parameters, ElementsAre("gone"));
+  EXPECT_THAT(parsed.missing_buffers, ElementsAre("bn.num_batches_tracked", "mean"));
+  EXPECT_THAT(import_model(parsed).notices, AllOf(Contains(HasSubstr("parameters (gone)")),
+                                                  Contains(HasSubstr("the module's buffer mean:"))));
+}
+
+// The optimiser of the newer exporter keeps one tensor of equal numbers, in which a constant then trains.
+TEST(OnnxRoles, OnesThatMayBeMergedAreSaid) {
+  const auto notices = [](std::vector<onnx::Node> nodes) {
+    onnx::Model model = onnx_model(
+        {2, 3}, {{"n.weight", onnx_reals({3}, {1, 1, 1})}, {"w", onnx_reals({3, 3})}}, std::move(nodes));
+    model.producer = "pytorch";
+    model.origins = {{"n.weight", onnx::Origin::parameter}, {"w", onnx::Origin::parameter}};
+    return import_model(model).notices;
+  };
+  const onnx::Node first = onnx_node("LayerNormalization", {"x", "n.weight"}, {"a"});
+  const onnx::Node product = onnx_node("MatMul", {"a", "w"}, {"b"});
+  const auto said = Contains(HasSubstr("n.weight has one number everywhere"));
+  EXPECT_THAT(notices({first, product, onnx_node("LayerNormalization", {"b", "n.weight"}, {"y"})}), said);
+  EXPECT_THAT(notices({first, product}), Not(said));
+  const onnx::Node constant = onnx_node("Constant", {}, {"c"}, {{"value", onnx_reals({}, {2})}});
+  EXPECT_THAT(notices({constant, first, product, onnx_node("LayerNormalization", {"b", "n.weight"}, {"n"}),
+                       onnx_node("Mul", {"n", "c"}, {"y"})}),
+              Not(said));
 }
 
 /// x W^T + 2 x V, where V has W's numbers, transposed or not.

@@ -228,6 +228,13 @@ TEST(OnnxReductions, ByHand) {
   EXPECT_THAT(computed(log_sum), near({std::log(2.0), std::log(4.0)}));
 }
 
+// An exponent that adds axes.
+TEST(OnnxPowers, OfOneExponentOfAHigherRank) {
+  const onnx::Model model =
+      onnx_model({2, 2}, {{"two", onnx_reals({1, 1, 1}, {2})}}, {onnx_node("Pow", {"x", "two"}, {"y"})});
+  EXPECT_THAT(computed(model, {{"x", {1, -2, 3, 0}}}), near({1, 4, 9, 0}));
+}
+
 // Nothing overflows, and the length 0 has the gradient 0, as in PyTorch.
 TEST(OnnxReductions, AtTheirEnds) {
   const auto reduced = [](const char* op, std::int64_t keep) {
