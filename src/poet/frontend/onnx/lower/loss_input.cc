@@ -180,12 +180,14 @@ void take_function(const Written& w, const ImportOptions& options, LossInput& in
     input.softmax = std::move(softmax);
     // What bounds logarithms stays, and their cross-entropy is that of the logits.
     const bool is_log = last->op_type == "LogSoftmax" || last->op_type == "Log";
-    if (is_log && std::any_of(after.begin(), after.end(), [](const Node* n) { return n->op_type == "Clip"; }))
-      return;
-    notices.add(fmt::format("the final {} was taken off: the cross-entropy loss has its own",
+    const bool is_bounded =
+        std::any_of(after.begin(), after.end(), [](const Node* node) { return node->op_type == "Clip"; });
+    if (is_log && is_bounded) return;
+    notices.add(fmt::format("the final {} was taken off{}: the cross-entropy loss has its own",
                             last->op_type == "Div"   ? "softmax (Exp, ReduceSum, Div)"
                             : last->op_type == "Log" ? "Log of a softmax"
-                                                     : last->op_type));
+                                                     : last->op_type,
+                            is_bounded ? ", and the Clip behind it" : ""));
   } else if (last->op_type == "Sigmoid") {
     before = last->inputs.front();
     notices.add("the final Sigmoid was taken off: bce-with-logits has its own");

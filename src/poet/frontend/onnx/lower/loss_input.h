@@ -34,7 +34,8 @@ struct LossInput {
 /// The output that has the loss, or what comes before the file's own loss and a softmax at the end, also
 /// behind views and clips or written as Exp, ReduceSum and Div: poet's loss takes the place of the one and
 /// has the other. Likewise a sigmoid before `loss` bce-with-logits. Throws InputError for an output that
-/// there is not, and for a sigmoid before cross-entropy. O(nodes).
+/// there is not, before cross-entropy for a sigmoid and for a softmax that a Clip cuts off, and for a delta
+/// that does not fit. O(nodes).
 [[nodiscard]] LossInput loss_input(const Model& model, const ImportOptions& options, Notices& notices);
 
 }  // namespace poet::onnx

@@ -56,6 +56,13 @@ inline constexpr const char* kMicrosoftDomain = "com.microsoft";
 /// Does what a node of the file would do that is like this one, with any name of a result.
 void lower_as(Lowering& net, const Node& node);
 
+/// Throws InputError unless the operands from `first` on have one type.
+void check_same_types(const Lowering& net, const Node& node, std::size_t first);
+/// Adds the op `kind` of the node's two operands, which have one type.
+void joined(Lowering& net, const Node& node, const char* kind);
+/// The known integer at input `i`, if there is one. Throws InputError if it does not fit int32.
+[[nodiscard]] std::optional<std::int64_t> whole_int32(const Lowering& net, const Node& node, std::size_t i);
+
 /// A constant (rows, columns): true where column - row is at least k (`upper`) or at most k.
 [[nodiscard]] ValueId triangle(Lowering& net, const std::string& name, const Shape& matrix, std::int64_t k,
                                bool upper);

@@ -30,7 +30,7 @@ struct Roles {
 [[nodiscard]] Roles roles_of(const Model& model, const Uses& uses, const ImportOptions& options,
                              Notices& notices);
 
-/// The role that the numbers of a file have where no rule is needed: integers, and tensors of no file.
+/// The role of a tensor of that name: what was decided where the file stores it, and otherwise a constant's.
 [[nodiscard]] Role role_in(const Roles& roles, const std::string& name, const Tensor& tensor);
 
 }  // namespace poet::onnx
