@@ -117,10 +117,11 @@ Computed computed(const Model& model, const Uses& uses, const std::string& name)
   if (every([&](const Use& use) { return has_folded_norm(model, *use.node); })) return Computed::no;
   const bool of_products =
       every([](const Use& use) { return use.node->op_type == "MatMul" || use.node->op_type == "Gemm"; });
-  if (of_products && count == 1) return Computed::no;
   // Before products of matrices the older exporter transposes weights, before a Gemm it need not.
-  const bool turned = is_of_layer(name) && !name.starts_with("onnx::Gemm");
-  return of_products && count == 0 && turned ? Computed::maybe : Computed::yes;
+  const bool turned = (is_of_layer(name) && !name.starts_with("onnx::Gemm")) || stem(name) == "t" ||
+                      stem(name) == "transpose" || stem(name) == "permute";
+  if (!of_products || !turned || count > 1) return Computed::yes;
+  return count == 1 ? Computed::no : Computed::maybe;
 }
 
 }  // namespace

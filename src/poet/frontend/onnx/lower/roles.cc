@@ -186,12 +186,12 @@ void note_constants(const Model& model, const Uses& uses, const Roles& roles, No
   std::vector<std::string> names;
   for (const auto& [name, role] : roles.of) {
     const auto stored = model.initializers.find(name);
+    if (role.trains || stored == model.initializers.end() || readers(uses, name).empty()) continue;
     const std::vector<Use> all = uses_through_views(uses, name);
     // PyTorch's older exporter writes bounds of its own as Constant nodes.
-    const bool by_numbers = role.why == kPatterned || role.why.ends_with(kNamedByExporter) ||
-                            (model.has_scoped_names && std::any_of(all.begin(), all.end(), is_bound));
-    if (!role.trains && by_numbers && stored != model.initializers.end() && !readers(uses, name).empty())
-      names.push_back(name);
+    const bool is_bound_of_module = model.has_scoped_names && std::any_of(all.begin(), all.end(), is_bound);
+    const bool by_numbers = role.why == kPatterned || role.why.ends_with(kNamedByExporter);
+    if (is_bound_of_module || (by_numbers && element_count(stored->second.shape) > 1)) names.push_back(name);
   }
   if (names.empty()) return;
   notices.add(fmt::format(
