@@ -89,14 +89,11 @@ ValueId guarded_softmax(Lowering& net, const std::string& name, ValueId x) {
   constexpr double kLowest = std::numeric_limits<float>::lowest();
   GraphBuilder& g = net.builder;
   const std::int64_t last = std::ssize(g.shape(x)) - 1;
-  Tensor infinite, zero;
-  infinite.fill = -kInfinity;
-  zero.fill = 0.0;
   const ValueId most = nn::reduce(g, "reduce_max", name + ".most", x, {last});
   const ValueId masked =
-      nn::binary(g, "equal", name + ".masked", most, add_constant(net, name + ".none", std::move(infinite)));
+      nn::binary(g, "equal", name + ".masked", most, add_filled(net, name + ".none", {}, -kInfinity));
   const ValueId p = nn::softmax(g, name + ".rows", nn::clip(g, name + ".finite", x, kLowest, kInfinity));
-  return nn::where(g, name, masked, add_constant(net, name + ".zero", std::move(zero)), p);
+  return nn::where(g, name, masked, add_filled(net, name + ".zero", {}, 0), p);
 }
 
 }  // namespace

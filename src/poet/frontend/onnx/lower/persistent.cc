@@ -108,6 +108,13 @@ ValueId add_constant(Lowering& net, const std::string& name, Tensor contents) {
   return id;
 }
 
+ValueId add_filled(Lowering& net, const std::string& name, const Shape& shape, double number) {
+  Tensor tensor;
+  tensor.shape = shape;
+  tensor.fill = number;
+  return add_constant(net, name, std::move(tensor));
+}
+
 ValueId weight_of(Lowering& net, const Node& node, std::size_t i, const Shape& as_stored) {
   const Runtime* computed = has_input(node, i) ? std::get_if<Runtime>(&operand_of(net, node, i)) : nullptr;
   // A model input is not a weight, although files without weights declare weights as inputs.

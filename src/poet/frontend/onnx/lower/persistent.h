@@ -36,6 +36,8 @@ struct PersistentValues {
                                    bool transposed = false);
 /// A value for a constant of the file; where contents are known, equal ones share it.
 [[nodiscard]] ValueId constant_of(Lowering& net, const Node& node, const Fixed& w);
+/// A constant of real numbers that are all the same.
+[[nodiscard]] ValueId add_filled(Lowering& net, const std::string& name, const Shape& shape, double number);
 /// A constant that the file has no tensor for: `contents` are known or filled.
 [[nodiscard]] ValueId add_constant(Lowering& net, const std::string& name, Tensor contents);
 

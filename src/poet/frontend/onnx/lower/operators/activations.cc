@@ -130,8 +130,7 @@ void dropout(Lowering& net, const Node& node) {
     ratio = *number;
   }
   if (ratio == 0.0) return set_result(net, node, operand_of(net, node, 0));
-  const bool training = has_input(node, 2) && !known_integers(net, node, 2).empty() &&
-                        known_integers(net, node, 2).front() != 0;
+  const bool training = has_input(node, 2) && whole_number(net, node, 2).value_or(0) != 0;
   if (!training) net.notices.add("Dropout of an inference export was put back into training mode");
   set_result(net, node, nn::dropout(net.builder, name_of(node), row_major(net, node, 0), ratio));
 }

@@ -39,10 +39,7 @@ ValueId grouped(Lowering& net, const std::string& name, ValueId x, std::int64_t 
 
 /// Returns a constant for masked scores. It is finite, since persistent values must be.
 ValueId least(Lowering& net, const std::string& name) {
-  Tensor minus;
-  minus.known = true;
-  minus.reals = {static_cast<double>(std::numeric_limits<float>::lowest())};
-  return add_constant(net, name, std::move(minus));
+  return add_filled(net, name, {}, static_cast<double>(std::numeric_limits<float>::lowest()));
 }
 
 /// Returns the scores with a boolean mask applied or a real mask added.

@@ -59,14 +59,11 @@ void trilu(Lowering& net, const Node& node) {
   const Shape matrix(x.end() - 2, x.end());
   const ValueId inside = triangle(net, name_of(node) + ".triangle", matrix, k, upper);
   const ValueId from = any_value(net, node, 0);
-  Tensor zero;
+  Tensor zero = integer_list({0});
   zero.type = type_of(net, node, 0);
-  zero.known = true;
-  if (zero.type == Type::real)
-    zero.reals = {0.0};
-  else
-    zero.integers = {0};
-  const ValueId outside = add_constant(net, name_of(node) + ".zero", std::move(zero));
+  const std::string name = name_of(node) + ".zero";
+  const ValueId outside =
+      zero.type == Type::real ? add_filled(net, name, {}, 0) : add_constant(net, name, std::move(zero));
   set_result(net, node, nn::where(net.builder, name_of(node), inside, from, outside));
 }
 

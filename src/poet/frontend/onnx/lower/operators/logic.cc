@@ -45,10 +45,7 @@ ValueId choice(Lowering& net, const Node& node, std::size_t i) {
   const Shape without = broadcast(shape_of(net, node, 0), shape_of(net, node, 3 - i));
   const Shape shape = broadcast(without, x->tensor.shape) == without ? Shape{} : x->tensor.shape;
   net.notices.add("constants of the file stay in RAM and do not train");
-  Tensor number;
-  number.shape = shape;
-  number.fill = x->tensor.fill;
-  return add_constant(net, fmt::format("{}.{}", name_of(node), x->name), std::move(number));
+  return add_filled(net, fmt::format("{}.{}", name_of(node), x->name), shape, *x->tensor.fill);
 }
 
 void where(Lowering& net, const Node& node) {

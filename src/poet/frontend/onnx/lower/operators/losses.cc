@@ -50,9 +50,7 @@ void likelihood(Lowering& net, const Node& node) {
   const ValueId chosen = nn::gather_elements(g, name + ".chosen", scores, targets, 1);
   ValueId losses = nn::neg(g, name + ".losses", chosen);
   if (counted.valid()) {  // no product, as what is ignored may be infinite
-    Tensor zero;
-    zero.fill = 0.0;
-    losses = nn::where(g, name + ".counted", counted, losses, add_constant(net, name + ".zero", zero));
+    losses = nn::where(g, name + ".counted", counted, losses, add_filled(net, name + ".zero", {}, 0));
   }
   ValueId weights;
   if (has_input(node, 2)) {

@@ -60,19 +60,19 @@ void batch_norm_by_parts(Lowering& net, const Node& node) {
 
 void batch_norm(Lowering& net, const Node& node) {
   if (integer(node, "spatial", 1) != 1) throw InputError("attribute 'spatial'", "must be 1");
-  if (shape_of(net, node, 0).size() < 2) throw InputError("needs a batch and a channel dimension");
-  const Shape given = shape_of(net, node, 0);
-  if (element_count(given) == given[1] && !is_frozen(net, node))
+  const Shape x = shape_of(net, node, 0);
+  if (x.size() < 2) throw InputError("needs a batch and a channel dimension");
+  const bool training = is_training(net.model, node), frozen = is_frozen(net, node);
+  const bool by_computed = is_runtime(net, node, 3) && is_runtime(net, node, 4);
+  if (element_count(x) == x[1] && !frozen && (training || !by_computed))
     throw InputError(
         "the variance of a batch needs more than one value per channel: `batch_size` must be 2 or more");
-  if (is_runtime(net, node, 3) && is_runtime(net, node, 4)) return batch_norm_by_parts(net, node);
-  if (is_frozen(net, node)) {
+  if (by_computed) return batch_norm_by_parts(net, node);
+  if (frozen) {
     net.notices.add("BatchNormalization by running statistics in a file exported in training stays so");
     return batch_norm_by_parts(net, node);
   }
-  const bool training = is_training(net.model, node);
   if (!training) net.notices.add("BatchNormalization of an inference export was put back into training mode");
-  const Shape x = shape_of(net, node, 0);
   const std::string name = name_of(node);
   net.builder.bind(name + ".weight", norm_weight(net, node, 1, {x[1]}));
   net.builder.bind(name + ".bias", norm_weight(net, node, 2, {x[1]}));
@@ -91,10 +91,7 @@ void bind_affine(Lowering& net, const Node& node, std::int64_t size) {
   if (has_input(node, 2)) {
     net.builder.bind(name + ".bias", norm_weight(net, node, 2, {size}));
   } else {
-    Tensor zeros;
-    zeros.shape = {size};
-    zeros.fill = 0.0;
-    net.builder.bind(name + ".bias", add_constant(net, name + ".bias", std::move(zeros)));
+    net.builder.bind(name + ".bias", add_filled(net, name + ".bias", {size}, 0));
     net.notices.add(node.op_type + " without a shift keeps 0, which does not train");
   }
 }

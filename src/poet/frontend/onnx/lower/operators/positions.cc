@@ -178,9 +178,7 @@ void top_k(Lowering& net, const Node& node) {
   Tensor numbers = integer_list(each);
   numbers.shape = positions;
   const ValueId place = add_constant(net, name + ".positions", numbers);
-  Tensor least;
-  least.fill = -kInfinity;
-  const ValueId never = add_constant(net, name + ".taken", least);
+  const ValueId never = add_filled(net, name + ".taken", {}, -kInfinity);
   std::vector<ValueId> indices;
   for (std::int64_t i = 0; i < number[0]; ++i) {
     const std::string step = fmt::format("{}.{}", name, i);

@@ -186,11 +186,9 @@ void lstm(Lowering& net, const Node& node) {
   if (options.initial_h.valid() != options.initial_c.valid()) {
     // The op takes both or neither, so the missing one is zeros.
     const bool cell = options.initial_h.valid();
-    Tensor zeros;
-    zeros.shape = net.builder.shape(cell ? options.initial_h : options.initial_c);
-    zeros.fill = 0.0;
+    const Shape shape = net.builder.shape(cell ? options.initial_h : options.initial_c);
     ValueId& missing = cell ? options.initial_c : options.initial_h;
-    missing = add_constant(net, layer.name + (cell ? ".initial_c" : ".initial_h"), std::move(zeros));
+    missing = add_filled(net, layer.name + (cell ? ".initial_c" : ".initial_h"), shape, 0);
   }
   const nn::LstmOutputs out = nn::lstm(net.builder, layer.name, layer.x, options);
   set_states(layer, out.y);

@@ -59,9 +59,7 @@ ValueId log_sum_exp(GraphBuilder& g, const std::string& name, ValueId x,
 /// PyTorch, where that of a square root is infinite.
 ValueId length(Lowering& net, const std::string& name, ValueId squares) {
   GraphBuilder& g = net.builder;
-  Tensor zero;
-  zero.fill = 0.0;
-  const ValueId none = add_constant(net, name + ".none", std::move(zero));
+  const ValueId none = add_filled(net, name + ".none", {}, 0);
   const ValueId is_zero =
       nn::cast(g, name + ".is_zero", nn::binary(g, "equal", name + ".equal", squares, none), DType::float32);
   const ValueId root = nn::unary(g, "sqrt", name + ".root", nn::add(g, name + ".above", squares, is_zero));
