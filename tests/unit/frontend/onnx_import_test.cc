@@ -72,6 +72,27 @@ TEST(OnnxImport, AClassifierGetsItsLossAndKeepsItsNames) {
               ElementsAre(HasSubstr("final Softmax was taken off"), HasSubstr("training mode")));
 }
 
+// The newer exporter of PyTorch names its nodes after its functions and writes no training_mode.
+TEST(OnnxImport, ALayerFrozenAmongOthersByTheNamesOfNodesStaysSo) {
+  const auto kinds_of = [](const std::string& first) {
+    onnx::Model model = classifier();
+    onnx::Node again = model.nodes[1];
+    again.inputs[0] = "b";
+    again.outputs = {"b2"};
+    again.name = "node__native_batch_norm_legit_functional__0";
+    model.nodes[1].name = first;
+    model.nodes[2].inputs[0] = "b2";
+    model.nodes.insert(model.nodes.begin() + 2, again);
+    for (std::size_t i = 0; i < model.nodes.size(); ++i) model.nodes[i].index = i;
+    ImportOptions options;
+    options.batch_size = 2;
+    const std::vector<std::string> all = kinds(import_model(model, options).forward);
+    return std::count(all.begin(), all.end(), "batch_norm");
+  };
+  EXPECT_EQ(kinds_of("node__native_batch_norm_legit_no_training__0"), 1);
+  EXPECT_EQ(kinds_of("node__native_batch_norm_legit_functional__1"), 2);
+}
+
 TEST(OnnxImport, MakesATrainingGraph) {
   ImportOptions options;
   options.batch_size = 2;

@@ -188,8 +188,10 @@ void lrn(Lowering& net, const Node& node) {
 }  // namespace
 
 bool is_training(const Model& model, const Node& node) {
+  // PyTorch's newer exporter writes no training_mode, but which of its functions the node was.
+  const bool by_name = node.name.find("_native_batch_norm_legit_functional") != std::string::npos;
   return node.domain.empty() && node.op_type == "BatchNormalization" &&
-         (integer(node, "training_mode", 0) != 0 || (model.opset < 14 && node.outputs.size() > 1));
+         (integer(node, "training_mode", 0) != 0 || (model.opset < 14 && node.outputs.size() > 1) || by_name);
 }
 
 const std::vector<OperatorEntry>& norm_operators() {
