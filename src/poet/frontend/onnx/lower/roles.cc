@@ -109,7 +109,8 @@ class Decision {
         std::any_of(model.initializers.begin(), model.initializers.end(), [&](const auto& each) {
           return each.second.type == Type::real && !is_generated(model, each.first);
         });
-    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 && !stores_parameters &&
+    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 &&
+                (filters_.has_fills || !stores_parameters) &&
                 filters_.elements_of_nodes / kMuchMore >= stored;
   }
 
