@@ -109,10 +109,11 @@ TEST(OnnxRoles, OnesUnderAGeneratedNameDoNotTrain) {
 
 // What a new network begins with looks like a formula's, but nobody computes a slope or a bias.
 TEST(OnnxRoles, WhatOnlyLayersHaveTrainsWhateverItHolds) {
-  const auto read = [](const std::string& name, onnx::Tensor tensor, onnx::Node node) {
+  const auto read = [](const std::string& name, onnx::Tensor tensor, onnx::Node node, bool older = false) {
     onnx::Model model = onnx_model({2, 8}, {{name, std::move(tensor)}, {"w", onnx_reals({8, 8})}},
                                    {onnx_node("MatMul", {"x", "w"}, {"h"}), std::move(node)});
     model.producer = "pytorch";
+    model.has_scoped_names = older;
     return import_model(model);
   };
   const onnx::Tensor ones = onnx_reals({8}, std::vector<double>(8, 1.0));
@@ -121,8 +122,11 @@ TEST(OnnxRoles, WhatOnlyLayersHaveTrainsWhateverItHolds) {
   const std::string computed = "onnx::Op_7";
   EXPECT_THAT(trained(read(computed, ones, onnx_node("PRelu", {"h", computed}, {"y"}))),
               UnorderedElementsAre(computed, "w"));
-  EXPECT_THAT(trained(read(computed, ones, onnx_node("Gemm", {"x", "w", computed}, {"y"}))),
+  // The newer exporter makes up biases of zeros.
+  EXPECT_THAT(trained(read(computed, ones, onnx_node("Gemm", {"x", "w", computed}, {"y"}), true)),
               UnorderedElementsAre(computed, "w"));
+  EXPECT_THAT(trained(read(computed, ones, onnx_node("Gemm", {"x", "w", computed}, {"y"}))),
+              ElementsAre("w"));
   EXPECT_THAT(trained(read("f.bias", prior, onnx_node("Add", {"f.bias", "h"}, {"y"}))),
               UnorderedElementsAre("f.bias", "w"));
   // Others do not, and a notice says so.
@@ -209,6 +213,23 @@ TEST(OnnxRoles, WhatWasComputedOfOneParameterTrainsWithIt) {
   EXPECT_THAT(shared({"f.weight"}), ElementsAre("f.weight"));
   EXPECT_THAT(shared({"g.weight"}), UnorderedElementsAre("f.weight", "val_0"));
   EXPECT_THAT(shared({"f.weight", "g.weight"}), UnorderedElementsAre("f.weight", "val_0"));
+}
+
+// What an unrolled nn.RNN adds in its first step: the initial state, zeros, times a parameter.
+TEST(OnnxRoles, ZerosThatCameOfAParameterDoNotTrain) {
+  const auto added = [](std::vector<double> numbers, std::vector<std::string> sources) {
+    onnx::Model model =
+        onnx_model({2, 3}, {{"linear_1", onnx_reals({2, 4}, std::move(numbers))}, {"w", onnx_reals({3, 4})}},
+                   {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Add", {"h", "linear_1"}, {"y"})});
+    model.producer = "pytorch";
+    model.origins["linear_1"] = onnx::Origin::folded_of_parameter;
+    model.sources["linear_1"] = std::move(sources);
+    return trained(import_model(model));
+  };
+  const std::vector<double> zeros(8, 0.0), others = {1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_THAT(added(zeros, {"zeros", "r.weight_hh_l0"}), ElementsAre("w"));
+  EXPECT_THAT(added(others, {"state", "r.weight_hh_l0"}), UnorderedElementsAre("linear_1", "w"));
+  EXPECT_THAT(added(zeros, {"shift"}), UnorderedElementsAre("linear_1", "w"));
 }
 
 // Without metadata a rotary table that the exporter has computed is told from a transposed weight by its

@@ -132,15 +132,23 @@ class Decision {
     if (options_.trained.contains(name)) return {true, "--trainable names it"};
     if (said && origin->second == Origin::parameter) return {true, "the file says that it is a parameter"};
     if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
-    if (said && origin->second == Origin::folded_of_parameter)
+    if (said && origin->second == Origin::folded_of_parameter) {
+      // The first state of a recurrent layer times its matrix comes to zeros, which no module has.
+      const auto sources = model_.sources.find(name);
+      const bool of_one = sources == model_.sources.end() || sources->second.size() < 2;
+      if (tensor.fill && !of_one && !every(is_filter))
+        return {false, shown_number(*tensor.fill) + kNamedByExporter};
       return {true, "the file says that it was computed of parameters"};
+    }
     if (said && origin->second == Origin::folded_of_constants)
       return {false, "the file says that it was computed of buffers and constants"};
     if (every(is_compared)) return {false, "only compared, so that it has no gradient"};
     // A linear layer's weight, which the exporter has transposed, may begin as zeros or as an identity.
     const bool of_layer = generated && every(is_filter);
-    const bool is_surely = some(is_only_weight) || is_named_bias(model_, name, tensor) ||
-                           some([&](const Use& use) { return is_of_group_norm(uses_, use); });
+    const bool is_surely =
+        some(is_only_weight) || is_named_bias(model_, name, tensor) || some([&](const Use& use) {
+          return is_of_group_norm(uses_, use) || (model_.has_scoped_names && is_bias(use));
+        });
     // Operators read tables of coordinates and the like as data, first.
     const auto is_no_data = [](const Use& use) { return use.input > 0 && is_weight(use); };
     if (tensor.patterned && !is_surely && !(of_layer && is_of_layer(name)) &&

@@ -64,8 +64,12 @@ bool is_weight(const Use& use) {
 }
 
 bool is_only_weight(const Use& use) {
-  static const Slots slots = {{"Conv", {2}},       {"ConvTranspose", {2}}, {"GRU", {1, 2, 3}}, {"Gemm", {2}},
-                              {"LSTM", {1, 2, 3}}, {"PRelu", {1}},         {"RNN", {1, 2, 3}}};
+  static const Slots slots = {{"GRU", {1, 2, 3}}, {"LSTM", {1, 2, 3}}, {"PRelu", {1}}, {"RNN", {1, 2, 3}}};
+  return is_among(slots, use);
+}
+
+bool is_bias(const Use& use) {
+  static const Slots slots = {{"Conv", {2}}, {"ConvTranspose", {2}}, {"Gemm", {2}}};
   return is_among(slots, use);
 }
 

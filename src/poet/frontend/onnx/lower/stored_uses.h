@@ -20,8 +20,10 @@ struct Use {
 [[nodiscard]] std::vector<Use> uses_through_views(const Uses& uses, const std::string& value);
 
 // Of what an operator reads there.
-/// A weight of a layer that nobody computes: a slope, a bias, a matrix of a recurrent layer.
+/// A weight that nobody computes and no exporter makes up: a slope, a bias or matrix of a recurrent layer.
 [[nodiscard]] bool is_only_weight(const Use& use);
+/// A bias of a convolution or a linear layer; PyTorch's newer exporter makes up zeros where there is none.
+[[nodiscard]] bool is_bias(const Use& use);
 /// A weight by its nature: a filter, matrix, table, bias, scale or slope.
 [[nodiscard]] bool is_weight(const Use& use);
 /// A filter, matrix or table: of a network, most of its numbers.
