@@ -3,72 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "poet/frontend/onnx/lower/computed.h"
 #include "poet/frontend/onnx/lower/generated_names.h"
 #include "poet/frontend/onnx/lower/stored_uses.h"
 #include "poet/frontend/onnx/lower/tied.h"
 #include "poet/frontend/onnx/lower/views.h"
+#include "poet/frontend/onnx/lower/weights_in_nodes.h"
 #include "poet/frontend/onnx/lower/zero_states.h"
 
 namespace poet::onnx {
 namespace {
-
-/// Returns whether a Constant or ConstantOfShape node has real numbers (the latter by default).
-bool makes_reals(const Node& node) {
-  if (!node.domain.empty() || node.outputs.empty()) return false;
-  const Tensor* value = stated_value(node);
-  if (node.op_type == "ConstantOfShape") return value == nullptr || value->type == Type::real;
-  if (node.op_type != "Constant") return false;
-  return value != nullptr
-             ? value->type == Type::real
-             : node.attributes.contains("value_float") || node.attributes.contains("value_floats");
-}
-
-/// What the filters, matrices and tables of a network are read from.
-struct Filters {
-  std::set<std::string> initializers, nodes;
-  bool has_fills = false;
-  std::int64_t elements_of_nodes = 0;
-};
-
-/// Returns the number of elements that the node makes, 0 where its shape is computed.
-std::int64_t elements_made(const Model& model, const Uses& uses, const Node& node) {
-  const Tensor* value = stated_value(node);
-  if (node.op_type == "Constant") return value == nullptr ? 0 : element_count(value->shape);
-  if (node.inputs.empty()) return 0;
-  const auto shape = model.initializers.find(node.inputs[0]);
-  const Node* made = writer(uses, node.inputs[0]);
-  const Tensor* list = shape != model.initializers.end() ? &shape->second
-                       : made != nullptr                 ? stated_value(*made)
-                                                         : nullptr;
-  return list != nullptr && list->known ? element_count(list->integers) : 0;
-}
-
-Filters filters_of(const Model& model, const Uses& uses) {
-  Filters filters;
-  for (const Node& node : model.nodes) {
-    if (!uses.needed.contains(node.index)) continue;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!is_filter({&node, i})) continue;
-      std::string from = node.inputs[i];
-      const Node* made = writer(uses, from);
-      while (made != nullptr && is_view(*made) && !made->inputs.empty()) {
-        from = made->inputs.front();
-        made = writer(uses, from);
-      }
-      const auto stored = model.initializers.find(from);
-      if (stored != model.initializers.end()) {
-        if (stored->second.type == Type::real) filters.initializers.insert(from);
-      } else if (made != nullptr && makes_reals(*made)) {
-        filters.has_fills = filters.has_fills || made->op_type == "ConstantOfShape";
-        if (filters.nodes.insert(from).second) filters.elements_of_nodes += elements_made(model, uses, *made);
-      }
-    }
-  }
-  return filters;
-}
 
 /// Returns whether a tensor is a bias or scale by its name, as "conv.bias": a list, under a module's name.
 bool is_named_bias(const Model& model, const std::string& name, const Tensor& tensor) {
@@ -97,24 +42,9 @@ constexpr const char* kNamedByExporter = ", named by the exporter";
 class Decision {
  public:
   Decision(const Model& model, const Uses& uses, const ImportOptions& options)
-      : model_(model), uses_(uses), options_(options), filters_(filters_of(model, uses)) {
-    // Files whose weights were taken out to make them small keep their smallest tensors.
-    constexpr std::int64_t kMuchMore = 100;
-    std::int64_t stored = 0;
-    for (const auto& [name, tensor] : model.initializers)
-      stored += tensor.type == Type::real ? element_count(tensor.shape) : 0;
-    // PyTorch stores parameters, and its Constant nodes are tensors that a module makes.
-    const bool stores_parameters =
-        model.producer == "pytorch" &&
-        std::any_of(model.initializers.begin(), model.initializers.end(), [&](const auto& each) {
-          return each.second.type == Type::real && !is_generated(model, each.first);
-        });
-    in_nodes_ = filters_.initializers.empty() && filters_.elements_of_nodes > 0 &&
-                (filters_.has_fills || !stores_parameters) &&
-                filters_.elements_of_nodes / kMuchMore >= stored;
-  }
+      : model_(model), uses_(uses), options_(options), in_nodes_(weights_in_nodes(model, uses)) {}
 
-  [[nodiscard]] bool without_weights() const { return in_nodes_ && filters_.has_fills; }
+  [[nodiscard]] bool without_weights() const { return in_nodes_.are && in_nodes_.by_fills; }
 
   [[nodiscard]] Role of_initializer(const std::string& name, const Tensor& tensor) const {
     const auto origin = model_.origins.find(name);
@@ -169,7 +99,7 @@ class Decision {
     if (options_.trained.contains(name)) return {true, "--trainable names it"};
     const std::vector<Use> uses = uses_through_views(uses_, name);
     const bool one = tensor == nullptr || element_count(tensor->shape) == 1;
-    if (in_nodes_ && !one && !tensor->patterned && !tensor->fill &&
+    if (in_nodes_.are && !one && !tensor->patterned && !tensor->fill &&
         std::any_of(uses.begin(), uses.end(), is_weight)) {
       return {true, "a Constant node read as a weight: the file keeps its weights in nodes"};
     }
@@ -186,8 +116,7 @@ class Decision {
   const Model& model_;
   const Uses& uses_;
   const ImportOptions& options_;
-  Filters filters_;
-  bool in_nodes_ = false;  // weights are in nodes, or nowhere
+  WeightsInNodes in_nodes_;
 };
 
 /// Says which tensors do not train only because of the numbers that they hold.
