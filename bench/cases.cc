@@ -200,7 +200,7 @@ Bytes RamRange::at(double fraction) const {
 
 Limits limits_of(const Case& one, const Instance& instance, Bytes ram_budget) {
   Policy policy;
-  policy.ram.bytes = ram_budget;
+  policy.ram = ram_budget;
   policy.deadline.factor = one.deadline_factor;
   Workload workload;
   workload.instance = instance;

@@ -71,11 +71,8 @@ Policy policy_of(const InputOptions& options) {
 
 Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);
-  if (limits.ram_budget)
-    policy.ram = parse_ram_budget("--ram-budget", *limits.ram_budget);
-  else
-    policy.ram.of_device = true;
-  policy.ram.within_device = !limits.beyond_device_ram;
+  policy.ram = limits.ram_budget ? parse_ram_budget("--ram-budget", *limits.ram_budget) : DeviceRam{};
+  policy.within_device = !limits.beyond_device_ram;
   if (limits.max_bytes_written)
     policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);
   check_deadlines(limits);

@@ -29,19 +29,16 @@ bool has_device_defaults(const Policy& policy, const NetworkSpec& network) {
 }
 
 /// Bytes, "300KiB", "50%" or "least"; absent: the device's RAM.
-void take_ram_budget(Arguments& arguments, RamBudget& budget) {
+RamBudget taken_ram_budget(Arguments& arguments) {
   const py::object ram = arguments.object("ram_budget");
-  if (py::isinstance<py::str>(ram))
-    budget = parse_ram_budget("ram_budget", ram.cast<std::string>());
-  else if (const auto bytes = Arguments(py::dict(py::arg("ram_budget") = ram)).bytes("ram_budget"))
-    budget.bytes = *bytes;
-  else
-    budget.of_device = true;
-  budget.within_device = !arguments.flag("beyond_device_ram", false);
+  if (py::isinstance<py::str>(ram)) return parse_ram_budget("ram_budget", ram.cast<std::string>());
+  if (const auto bytes = Arguments(py::dict(py::arg("ram_budget") = ram)).bytes("ram_budget")) return *bytes;
+  return DeviceRam{};
 }
 
 void take_limits(Arguments& arguments, Policy& policy) {
-  take_ram_budget(arguments, policy.ram);
+  policy.ram = taken_ram_budget(arguments);
+  policy.within_device = !arguments.flag("beyond_device_ram", false);
   if (const auto factor = arguments.take<double>("runtime_budget")) {
     if (!(*factor > 0)) throw InputError("runtime_budget", "must be > 0");
     policy.deadline.factor = *factor;
@@ -75,11 +72,13 @@ NetworkSpec take_network(Arguments& arguments) {
                     static_cast<int>(instance.has_value());
   if (given != 1) throw py::type_error("model, onnx, instance: one of them says what to schedule");
   if (!onnx)
-    for (const char* name : {"input_shapes", "input_values", "loss", "huber_delta", "loss_output", "allow_opaque"})
+    for (const char* name :
+         {"input_shapes", "input_values", "loss", "huber_delta", "loss_output", "allow_opaque"})
       if (!arguments.object(name).is_none()) throw InputError(name, "is for `onnx`");
   if (!model && !arguments.object("sequence_length").is_none())
-    throw InputError("sequence_length", onnx ? "is for built-in networks; `input_shapes` sets the inputs of `onnx`"
-                                             : "is for built-in networks; a graph holds its shapes");
+    throw InputError("sequence_length",
+                     onnx ? "is for built-in networks; `input_shapes` sets the inputs of `onnx`"
+                          : "is for built-in networks; a graph holds its shapes");
   NetworkSpec network;
   if (model) network.source = BuiltInNetwork{*model, arguments.count("sequence_length")};
   if (onnx) network.source = take_onnx(arguments, *onnx);
@@ -160,7 +159,7 @@ Answer posed_problem(const Problem& problem) {
 }
 
 void settle_least(Problem& problem) {
-  if (!problem.policy.ram.least) return;
+  if (!std::holds_alternative<LeastRam>(problem.policy.ram)) return;
   const Policy policy = problem.policy;
   const LeastBudget least = least_budget(policy, problem.how.options.time_limit_seconds,
                                          [&problem](const LeastBudget& with, double left) {

@@ -20,7 +20,7 @@ TEST(ChosenParts, AreThoseOfTheCheaperResidence) {
     Policy policy;
     policy.persistent = persistent;
     policy.split = {true, {}, quick_energy};
-    policy.ram.of_keep_all = ram;
+    policy.ram = RamOfKeepAll{ram};
     const Posed posed = pose(network, {"m4", std::nullopt}, policy);
     EXPECT_NEAR(static_cast<double>(posed.limits.ram_budget.value()), ram * 260'416, 1);
     return posed.workload.part;
@@ -42,7 +42,7 @@ TEST(ChosenParts, AreNoneWhereAFewParametersArePaged) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
   policy.split = {true, {}, quick_energy};
-  policy.ram.of_keep_all = 0.62;
+  policy.ram = RamOfKeepAll{0.62};
   EXPECT_FALSE(pose(network, {"a72", std::nullopt}, policy).workload.part);
 }
 
@@ -52,7 +52,7 @@ TEST(ChosenParts, AreFinerThanThoseThatFitEasily) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
   policy.split = {true, {}, quick_energy};
-  policy.ram.bytes = Bytes(198'000);
+  policy.ram = Bytes(198'000);
   const auto part = pose(network, {"m4", std::nullopt}, policy).workload.part;
   ASSERT_TRUE(part);
   EXPECT_LE(*part, Bytes(4'096));
@@ -64,13 +64,13 @@ TEST(ChosenParts, AreComparedWithNoMoreOpsThanThereIsTimeFor) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
   policy.split = {true, {}, quick_energy};
-  policy.ram.bytes = Bytes(100 * 1024);
+  policy.ram = Bytes(100 * 1024);
   const auto part = [&] { return pose(network, {"m4", std::nullopt}, policy).workload.part; };
   EXPECT_EQ(part(), Bytes(16 * 1024));
   policy.split.compared_ops = 900;
   EXPECT_EQ(part(), Bytes(32 * 1024));
   policy.split.compared_ops = 0;
-  policy.ram.bytes = Bytes(50 * 1024);  // they have to be finer
+  policy.ram = Bytes(50 * 1024);  // they have to be finer
   EXPECT_EQ(part(), Bytes(16 * 1024));
 }
 
@@ -80,7 +80,7 @@ TEST(ChosenParts, ThatCannotFitAreNoMoreThanThereIsTimeFor) {
   Policy policy;
   policy.split = {true, {}, quick_energy};
   policy.split.compared_ops = 5'000;
-  policy.ram.bytes = Bytes(100'000);
+  policy.ram = Bytes(100'000);
   const Posed posed = pose(network, {"m4", std::nullopt}, policy);
   EXPECT_GT(posed.workload.instance.costs.persistent, Bytes(100'000));
   EXPECT_LE(posed.workload.instance.graph.ops.size(), 5'000U);
@@ -93,7 +93,7 @@ TEST(ChosenParts, APlanWritesNoMoreThanItMay) {
   const NetworkSpec network{BuiltInNetwork{"resnet18", std::nullopt}, {}, {}, {}};
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
-  policy.ram.of_keep_all = 0.5;
+  policy.ram = RamOfKeepAll{0.5};
   policy.max_bytes_written = Bytes(27'892'122);
   CompileRequest how;
   how.options.time_limit_seconds = 60;

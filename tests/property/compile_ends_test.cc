@@ -37,7 +37,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 Case built_in(const std::string& network, const std::string& platform, double fraction) {
   return {fmt::format("{}_on_{}_at_{:.0f}_percent", network, platform, 100 * fraction), [=] {
             Policy policy;
-            policy.ram.fraction = fraction;
+            policy.ram = RamAboveFloor{fraction};
             policy.deadline.factor = 1.5;
             Posed posed = pose({BuiltInNetwork{network, {}}, {}, {}, {}}, {platform, {}}, policy);
             CompileRequest request;

@@ -158,7 +158,7 @@ TEST(Feedback, TheOtherSemanticsHaveNoAddressesToFit) {
 TEST(Synchronous, AFirstScheduleThatKeepsTheDeadlineIsNotLost) {
   if (test::kSanitized) GTEST_SKIP() << "a search that takes seconds, and ten times as long with sanitizers";
   Policy policy;
-  policy.ram.bytes = Bytes(1'492'200);
+  policy.ram = Bytes(1'492'200);
   policy.deadline.time = Seconds(102.748029);
   Posed posed = pose({BuiltInNetwork{"resnet14_cifar", {}}, 4, {}, {}}, {"m4", {}}, policy);
   CompileRequest request;

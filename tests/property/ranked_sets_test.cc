@@ -95,7 +95,7 @@ TEST(RankedSets, PageNoMoreThanIsNeeded) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
   policy.split.part = Bytes(4'096);
-  policy.ram.bytes = Bytes(158'000);
+  policy.ram = Bytes(158'000);
   const Posed posed =
       pose({BuiltInNetwork{"linear", std::nullopt}, {}, {}, {}}, {"m4", std::nullopt}, policy);
   const Instance& instance = posed.workload.instance;

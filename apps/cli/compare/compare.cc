@@ -124,7 +124,7 @@ class Compare final : public Command {
     const bool chosen = least ? options_.input.persistent || options_.input.split
                               : options_.input.persistent && options_.input.split;
     if (comparison.posed.request.semantics != Semantics::device || options_.input.instance || chosen) return;
-    if (least && std::ranges::any_of(ram_budgets(options_.limits), &RamBudget::least)) return;
+    if (least && asks_for_least(ram_budgets(options_.limits))) return;
     // No plan needs less than the step without limits, in parts or not.
     if (least && kLess * *least <= comparison.posed.figures.keep_all.energy) return;
     ProblemOptions options = options_;

@@ -14,10 +14,8 @@ const std::vector<NextToPofo>& next_to_pofo() {
 }
 
 RamBudget ram_of(const SweepResult& pofos, const NextToPofo& limits) {
-  RamBudget ram;
-  ram.bytes =
-      Bytes(static_cast<std::int64_t>(std::floor(limits.ram * static_cast<double>(*pofos.peak_ram_bytes))));
-  return ram;
+  return Bytes(
+      static_cast<std::int64_t>(std::floor(limits.ram * static_cast<double>(*pofos.peak_ram_bytes))));
 }
 
 StepDeadline deadline_of(const SweepResult& pofos, const NextToPofo& limits) {

@@ -52,7 +52,6 @@ Policy policy_of(const ProblemOptions& options) {
   if (!options.ram) return policy;
   if (options.ram->least) return with_least_budget(std::move(policy), *options.ram->least);
   policy.ram = options.ram->budget;
-  policy.ram.within_device = !options.limits.beyond_device_ram;
   return policy;
 }
 

@@ -18,7 +18,7 @@ void use_units_as_typed(const std::string& typed, const RamBudget& first) {
   if (typed.find_first_of("iI") != std::string::npos)
     set_byte_units(ByteUnits::binary);
   else
-    use_units_of(first.bytes);
+    use_units_of(std::holds_alternative<Bytes>(first) ? std::get<Bytes>(first) : Bytes());
 }
 
 /// What keeping everything takes before the graph is split.
@@ -60,15 +60,20 @@ std::vector<RamBudget> ram_budgets(const LimitOptions& limits) {
   return limits.ram_budget ? parse_ram_budgets("--ram-budget", *limits.ram_budget) : std::vector<RamBudget>{};
 }
 
+bool asks_for_least(const std::vector<RamBudget>& budgets) {
+  return std::ranges::any_of(
+      budgets, [](const RamBudget& budget) { return std::holds_alternative<LeastRam>(budget); });
+}
+
 std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how) {
   const std::vector<RamBudget> budgets = ram_budgets(options.limits);
   if (budgets.empty()) {
     SettledRam all;
-    all.budget.of_device = true;
+    all.budget = DeviceRam{};
     all.note = with_option_names(note_of(all.budget, {}, {}));
     return {all};
   }
-  const bool least = std::ranges::any_of(budgets, &RamBudget::least);
+  const bool least = asks_for_least(budgets);
   if (least && budgets.size() > 1)
     throw InputError(
         "--ram-budget",
@@ -79,14 +84,14 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
   std::vector<SettledRam> settled;
   for (const RamBudget& budget : budgets) {
     SettledRam& ram = settled.emplace_back(SettledRam{budget, {}, {}, 0});
-    if (!budget.of_keep_all) continue;
+    if (!std::holds_alternative<RamOfKeepAll>(budget)) continue;
     if (!whole) whole = unsplit(options, how);
     if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
     Policy policy;
     policy.ram = budget;
-    ram.budget = {};
-    ram.budget.bytes = ram_budget_of(policy, *whole, {});
-    ram.note = note_of(budget, whole->whole_keep_all, ram.budget.bytes);
+    const Bytes bytes = ram_budget_of(policy, *whole, {});
+    ram.budget = bytes;
+    ram.note = note_of(budget, whole->whole_keep_all, bytes);
   }
   return settled;
 }

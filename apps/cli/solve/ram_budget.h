@@ -18,6 +18,9 @@ inline constexpr const char* kRamBudgetsHelp =
 /// Returns the budgets of --ram-budget in order; empty if not given. Throws InputError.
 [[nodiscard]] std::vector<RamBudget> ram_budgets(const LimitOptions& limits);
 
+/// Whether "least" is among them.
+[[nodiscard]] bool asks_for_least(const std::vector<RamBudget>& budgets);
+
 /// The same in bytes, one at least: percentages are of the peak with everything kept, before the graph is
 /// split; "least" is the smallest for which a quick search within the other limits knows a plan, and the
 /// graph is split as that plan has it. Without --ram-budget, all that the device has. The unit system of all

@@ -54,8 +54,7 @@ ScheduleOut write_schedule_of(const Solved& solved, const ProblemOptions& option
       fmt::format("{}, by which the answer takes {}", beyond, format_joules(solved.result.report.energy));
   if (solved.interrupted) return out;
   ProblemOptions same = options;
-  same.ram = SettledRam{};
-  same.ram->budget.bytes = solved.request.limits.ram_budget;
+  same.ram = SettledRam{solved.request.limits.ram_budget};
   const Solved staged = solve_in_stages(std::move(same), solved.result.outcome.solve_seconds);
   if (!has_plan(staged)) return out;
   out.energy = staged.result.report.energy;

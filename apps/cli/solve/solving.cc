@@ -152,7 +152,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (automatic && !large)
     candidates.within = [&](const Limits& limits) {
       Policy policy = quick_policy(options);
-      policy.ram = {.bytes = limits.ram_budget};
+      policy.ram = limits.ram_budget;
       policy.deadline = {.time = limits.deadline};
       policy.max_bytes_written = limits.max_bytes_written;
       return pose_as(options, network_spec(options.input), policy, how.adjust);
@@ -242,7 +242,7 @@ Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
   Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
   solved.implied_options = implied_options(options);
   solved.ram_note = options.ram ? options.ram->note : "";
-  if (policy.ram.of_device) use_units_of(solved.request.limits.ram_budget);
+  if (std::holds_alternative<DeviceRam>(policy.ram)) use_units_of(solved.request.limits.ram_budget);
   return solved;
 }
 

@@ -23,12 +23,14 @@ Bytes keep_all_ram(const Answer& answer) {
   return std::max(answer.workload.whole_keep_all, answer.figures.keep_all.peak_ram);
 }
 
+/// Of one that has a plan.
+Bytes bytes_of(const LeastBudget& least) { return std::get<Bytes>(least.ram); }
+
 /// Returns the keep-all RAM, or all of the device's RAM if that is less.
 RamBudget enough_ram(const Answer& answer) {
   const std::optional<DeviceProfile>& device = answer.workload.device;
-  RamBudget ram;
-  ram.bytes = keep_all_ram(answer);
-  if (device && ram.bytes > device->ram) ram = RamBudget{.of_device = true};
+  const Bytes ram = keep_all_ram(answer);
+  if (device && ram > device->ram) return DeviceRam{};
   return ram;
 }
 
@@ -63,7 +65,7 @@ class LeastSearch {
     constexpr int kPatience = 2;
     constexpr double kMoreWork = 4;  // with parts of a quarter
     LeastBudget hardly_any;
-    hardly_any.ram.bytes = Bytes(1);
+    hardly_any.ram = Bytes(1);
     hardly_any.has_plan = true;  // so that parts are as it says
     int no_better = 0;           // in a row
     for (bool last = false; !last;) {
@@ -90,8 +92,7 @@ class LeastSearch {
   void learn_limits(const Answer& whole) {
     enough_ = enough_ram(whole);
     most_ = keep_all_ram(whole);
-    if (policy_.ram.within_device && whole.workload.device)
-      most_ = std::min(most_, whole.workload.device->ram);
+    if (policy_.within_device && whole.workload.device) most_ = std::min(most_, whole.workload.device->ram);
   }
 
   /// Returns whether a budget is smaller by enough to justify more ops.
@@ -104,7 +105,7 @@ class LeastSearch {
     if (!better) return false;
     known_ = known;
     LeastBudget& least = known_of_parts_.emplace_back();
-    least.ram.bytes = *known;
+    least.ram = *known;
     least.part = answer.workload.part;
     return true;
   }
@@ -112,8 +113,8 @@ class LeastSearch {
   /// Returns the least allowed budget; among equals, that of coarser parts, for which a search is faster.
   [[nodiscard]] LeastBudget first_to_try() const {
     const auto least =
-        std::ranges::min_element(known_of_parts_, {}, [](const LeastBudget& of) { return of.ram.bytes; });
-    if (least == known_of_parts_.end() || least->ram.bytes > most_) return {};
+        std::ranges::min_element(known_of_parts_, {}, [](const LeastBudget& of) { return bytes_of(of); });
+    if (least == known_of_parts_.end() || bytes_of(*least) > most_) return {};
     LeastBudget first = *least;
     first.has_plan = true;
     return first;
@@ -132,7 +133,7 @@ class LeastSearch {
     const Stop end = clock_.at_least(seconds_ / 4);
     const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
     auto low = static_cast<double>(std::max(floor, Bytes(1)).value());
-    auto high = static_cast<double>((least.has_plan ? least.ram.bytes : most_).value());
+    auto high = static_cast<double>((least.has_plan ? bytes_of(least) : most_).value());
     double step =
         0.9;  // a plan is found in a moment, that there is none takes long: downwards in growing steps
     while (high > kNear * low && !end.expired() && !interrupted_) {
@@ -152,7 +153,7 @@ class LeastSearch {
     for (std::size_t i = 0; i < tried_.size() && !end.expired() && !interrupted_; ++i) {
       if (tried_[i].floor > ram) continue;
       LeastBudget budget;
-      budget.ram.bytes = ram;
+      budget.ram = ram;
       budget.has_plan = true;  // so that parts are as it says
       budget.part = tried_[i].part;
       const Answer answer = ask(budget, time_limit_within(end, kShare));
@@ -173,11 +174,10 @@ class LeastSearch {
       const Answer answer = ask(least, time_limit_within(end, 0.5));
       if (poet::has_plan(answer) || interrupted_) return least;
       if (end.expired()) return {};
-      const Bytes ram = least.ram.bytes;
+      const Bytes ram = bytes_of(least);
       for (LeastBudget& of : known_of_parts_)
         if (of.part == least.part)
-          of.ram.bytes =
-              std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
+          of.ram = std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
     }
   }
 
@@ -215,24 +215,22 @@ LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& a
 
 std::string note_of(const LeastBudget& least, bool splits) {
   if (!least.has_plan)
-    return fmt::format("the quick search for the least RAM budget {}; this is about {}{}",
-                       least.interrupted ? "was interrupted before it found a plan" : "found no plan",
-                       least.ram.of_device ? "the device's RAM" : "what keeping everything takes",
-                       least.timed_out && !least.interrupted
-                           ? ", and with a longer `time_limit_seconds` it may find one"
-                           : "");
+    return fmt::format(
+        "the quick search for the least RAM budget {}; this is about {}{}",
+        least.interrupted ? "was interrupted before it found a plan" : "found no plan",
+        std::holds_alternative<DeviceRam>(least.ram) ? "the device's RAM" : "what keeping everything takes",
+        least.timed_out && !least.interrupted ? ", and with a longer `time_limit_seconds` it may find one"
+                                              : "");
   std::string note = (least.interrupted ? "the search for the least RAM budget was interrupted at "
                                         : "the least RAM budget with a plan that a quick search knows is ") +
-                     format_bytes(least.ram.bytes);
+                     format_bytes(bytes_of(least));
   if (splits)
     note += fmt::format(", with `split` {}", least.part ? std::to_string(least.part->value()) : "off");
   return note;
 }
 
 Policy with_least_budget(Policy policy, const LeastBudget& least) {
-  const bool within_device = policy.ram.within_device;
   policy.ram = least.ram;
-  policy.ram.within_device = within_device;
   if (!least.has_plan || !policy.split.automatic) return policy;
   policy.split.automatic = false;
   policy.split.part = least.part;

@@ -90,12 +90,12 @@ Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPo
 /// Returns the limits known before splitting; without RAM if that depends on the parts.
 Limits early_limits(const Policy& policy, const Report& keep_all, const DeviceProfile& device) {
   Limits limits;
-  if (policy.ram.of_keep_all)
-    limits.ram_budget = part_of(keep_all.peak_ram, *policy.ram.of_keep_all);
-  else if (policy.ram.of_device)
+  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram))
+    limits.ram_budget = part_of(keep_all.peak_ram, of->part);
+  else if (std::holds_alternative<DeviceRam>(policy.ram))
     limits.ram_budget = device.ram;
-  else if (!policy.ram.fraction)
-    limits.ram_budget = policy.ram.bytes;
+  else if (const Bytes* bytes = std::get_if<Bytes>(&policy.ram))
+    limits.ram_budget = *bytes;
   if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * keep_all.runtime;
   if (policy.deadline.time) limits.deadline = policy.deadline.time;
   limits.max_bytes_written = policy.max_bytes_written;
@@ -164,19 +164,20 @@ Figures figures_of(const Instance& instance, Semantics semantics) {
 }
 
 Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
-  if (policy.ram.least)
+  if (const Bytes* bytes = std::get_if<Bytes>(&policy.ram)) return *bytes;
+  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram))  // of which the smallest part is a byte: that
+    return std::max(Bytes(1), part_of(workload.whole_keep_all, of->part));  // none is enough is an answer
+  if (std::holds_alternative<DeviceRam>(policy.ram)) return ram_of(workload.device);
+  const auto* above = std::get_if<RamAboveFloor>(&policy.ram);
+  if (above == nullptr)
     throw InputError(Field{"ram_budget"}, "least has to be replaced by what least_budget() finds");
-  if (policy.ram.of_keep_all)  // of which the smallest part is a byte: that none is enough is an answer
-    return std::max(Bytes(1), part_of(workload.whole_keep_all, *policy.ram.of_keep_all));
-  if (policy.ram.of_device) return ram_of(workload.device);
-  if (!policy.ram.fraction) return policy.ram.bytes;
   const Bytes floor = figures.floor.bytes();
-  return floor + part_of(figures.keep_all.peak_ram - floor, *policy.ram.fraction);
+  return floor + part_of(figures.keep_all.peak_ram - floor, above->fraction);
 }
 
 /// Refuses a budget above the device's RAM.
 void check_within_device(const Policy& policy, const Workload& workload, Bytes budget) {
-  if (!policy.ram.within_device || !workload.device || workload.semantics != Semantics::device) return;
+  if (!policy.within_device || !workload.device || workload.semantics != Semantics::device) return;
   const DeviceProfile& device = *workload.device;
   if (budget > device.ram)
     throw InputError(

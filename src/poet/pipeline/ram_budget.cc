@@ -22,24 +22,18 @@ bool says_least(std::string word) {
 
 RamBudget parse_ram_budget(const std::string& option, const std::string& text) {
   constexpr const char* kBlank = " \t";
-  RamBudget budget;
   const std::size_t first = text.find_first_not_of(kBlank);
   const std::size_t last = text.find_last_not_of(kBlank);
-  if (first != std::string::npos && says_least(text.substr(first, last + 1 - first))) {
-    budget.least = true;
-    return budget;
-  }
-  if (last == std::string::npos || text[last] != '%') {
-    budget.bytes =
-        parse_bytes(option, text, "is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
-    return budget;
-  }
+  if (first != std::string::npos && says_least(text.substr(first, last + 1 - first))) return LeastRam{};
+  if (last == std::string::npos || text[last] != '%')
+    return parse_bytes(option, text, "is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
+  RamOfKeepAll budget;
   try {
-    budget.of_keep_all = parse_factor(option, text.substr(0, last)) / 100;
+    budget.part = parse_factor(option, text.substr(0, last)) / 100;
   } catch (const InputError&) {
     throw InputError(option, fmt::format("\"{}\" is no percentage above 0", text));
   }
-  if (*budget.of_keep_all > 1)
+  if (budget.part > 1)
     throw InputError(option, fmt::format("\"{}\" is more than 100%, with which everything is kept", text));
   return budget;
 }
@@ -57,10 +51,12 @@ std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::s
 }
 
 std::string note_of(const RamBudget& asked, Bytes keep_all, Bytes bytes) {
-  if (asked.of_device) return "the RAM budget is all of the device's RAM; `ram_budget` sets another";
-  if (!asked.of_keep_all) return {};
+  if (std::holds_alternative<DeviceRam>(asked))
+    return "the RAM budget is all of the device's RAM; `ram_budget` sets another";
+  const RamOfKeepAll* of = std::get_if<RamOfKeepAll>(&asked);
+  if (of == nullptr) return {};
   return fmt::format("{:.10g}% of the {} that keeping everything takes before operators are split is {}",
-                     100 * *asked.of_keep_all, format_bytes(keep_all), format_bytes(bytes));
+                     100 * of->part, format_bytes(keep_all), format_bytes(bytes));
 }
 
 }  // namespace poet

@@ -63,15 +63,30 @@ struct DeviceSpec {
   std::optional<DeviceProfile> profile = {};  // instead of the name
 };
 
-/// The RAM budget of a training step, persistent values included.
-struct RamBudget {
-  std::optional<double> fraction = {};     // 0: the RAM floor; 1: the keep-all peak; linear in between
-  std::optional<double> of_keep_all = {};  // of the keep-all peak before the graph is split, nothing paged
-  bool of_device = false;                  // all of the device's RAM
-  bool least = false;                      // to be replaced before posing (answer/least_budget.h)
-  Bytes bytes{};                           // without any of these
-  bool within_device = false;              // device semantics: more than the device's RAM is refused
+/// A part of the way from the RAM floor (0) to the keep-all peak (1).
+struct RamAboveFloor {
+  double fraction = 0;
+  bool operator==(const RamAboveFloor&) const = default;
 };
+
+/// A part of the keep-all peak before the graph is split, nothing paged.
+struct RamOfKeepAll {
+  double part = 0;
+  bool operator==(const RamOfKeepAll&) const = default;
+};
+
+/// All of the device's RAM.
+struct DeviceRam {
+  bool operator==(const DeviceRam&) const = default;
+};
+
+/// The least for which a plan is found, which takes its place before posing (answer/least_budget.h).
+struct LeastRam {
+  bool operator==(const LeastRam&) const = default;
+};
+
+/// The RAM budget of a training step, persistent values included.
+using RamBudget = std::variant<Bytes, RamAboveFloor, RamOfKeepAll, DeviceRam, LeastRam>;
 
 /// The deadline of one training step; without either there is none.
 struct StepDeadline {
@@ -98,6 +113,7 @@ struct Policy {
   bool paging = true;
   bool rematerialization = true;
   RamBudget ram = {};
+  bool within_device = false;  // device semantics: more RAM than the device's is refused
   StepDeadline deadline = {};
   std::optional<Bytes> max_bytes_written = {};  // per step
   std::optional<Bytes> storage_capacity = {};   // instead of the device's

@@ -54,13 +54,12 @@ SortedJson instance_json(const SweepPoint& point) {
 
 SortedJson point_json(const SweepPoint& point) {
   SortedJson json = instance_json(point);
-  if (point.ram.fraction) {
-    json["ram"] = *point.ram.fraction;
-  } else if (point.ram.of_keep_all) {
-    json["ram_of_keep_all"] = *point.ram.of_keep_all;
-  } else {
-    json["ram_bytes"] = point.ram.bytes.value();
-  }
+  if (const auto* above = std::get_if<RamAboveFloor>(&point.ram))
+    json["ram"] = above->fraction;
+  else if (const auto* of = std::get_if<RamOfKeepAll>(&point.ram))
+    json["ram_of_keep_all"] = of->part;
+  else
+    json["ram_bytes"] = std::get<Bytes>(point.ram).value();
   put(json, "deadline", point.deadline.factor);
   if (point.deadline.time) json["deadline_seconds"] = point.deadline.time->value();
   if (point.max_bytes_written) json["max_bytes_written"] = point.max_bytes_written->value();
@@ -138,9 +137,9 @@ SweepPoint point_from_text(const std::string& text) try {
   const SortedJson json = parse_json(text, "a point");
   SweepPoint point;
   read_instance_part(json, point);
-  get(json, "ram", point.ram.fraction);
-  get(json, "ram_of_keep_all", point.ram.of_keep_all);
-  if (json.contains("ram_bytes")) point.ram.bytes = Bytes(json.at("ram_bytes").get<std::int64_t>());
+  if (json.contains("ram")) point.ram = RamAboveFloor{json.at("ram").get<double>()};
+  if (json.contains("ram_of_keep_all")) point.ram = RamOfKeepAll{json.at("ram_of_keep_all").get<double>()};
+  if (json.contains("ram_bytes")) point.ram = Bytes(json.at("ram_bytes").get<std::int64_t>());
   get(json, "deadline", point.deadline.factor);
   if (json.contains("deadline_seconds"))
     point.deadline.time = Seconds(json.at("deadline_seconds").get<double>());
@@ -156,8 +155,9 @@ SweepPoint point_from_text(const std::string& text) try {
 }
 
 std::string describe(const RamBudget& ram) {
-  if (ram.of_keep_all) return fmt::format("{:.10g}%", 100 * *ram.of_keep_all);
-  return ram.fraction ? fmt::format("{}", *ram.fraction) : fmt::format("{} B", ram.bytes.value());
+  if (const auto* of = std::get_if<RamOfKeepAll>(&ram)) return fmt::format("{:.10g}%", 100 * of->part);
+  if (const auto* above = std::get_if<RamAboveFloor>(&ram)) return fmt::format("{}", above->fraction);
+  return fmt::format("{} B", std::get<Bytes>(ram).value());
 }
 
 std::string describe(const StepDeadline& deadline) {

@@ -129,23 +129,21 @@ SweepTarget read_platform(const JsonField& field, const fs::path& folder) {
 }
 
 RamBudget read_ram(const JsonField& field) {
-  RamBudget ram;
   if (field.json().is_string() && field.text().ends_with('%')) {
-    ram.of_keep_all = parse_fraction(field.place(), field.text());
-    if (*ram.of_keep_all <= 0) field.fail("must be above 0%");
-  } else if (field.json().is_string()) {
-    ram.bytes = parse_bytes(field.place(), field.text());
-  } else if (field.json().is_number()) {
-    ram.fraction = field.number();
-    if (!(*ram.fraction > 0 && *ram.fraction <= 1))
-      field.fail(
-          "a number must be in (0, 1], a part of the way to keeping everything; "
-          "bytes are \"300KiB\", parts of keep-all RAM \"10%\"");
-  } else {
+    const RamOfKeepAll ram{parse_fraction(field.place(), field.text())};
+    if (ram.part <= 0) field.fail("must be above 0%");
+    return ram;
+  }
+  if (field.json().is_string()) return parse_bytes(field.place(), field.text());
+  if (!field.json().is_number())
     field.fail(
         "must be a number in (0, 1], an amount such as \"300KiB\", or a part of keep-all RAM such as "
         "\"10%\"");
-  }
+  const RamAboveFloor ram{field.number()};
+  if (!(ram.fraction > 0 && ram.fraction <= 1))
+    field.fail(
+        "a number must be in (0, 1], a part of the way to keeping everything; "
+        "bytes are \"300KiB\", parts of keep-all RAM \"10%\"");
   return ram;
 }
 
@@ -194,8 +192,9 @@ std::optional<std::string> read_split(const JsonField& field, const std::vector<
   const std::string& text = field.text();
   if (same_name(text, "off")) return std::nullopt;
   if (!same_name(text, "auto")) return fmt::format("{}", parse_bytes(field.place(), text).value());
-  const bool fractions = std::any_of(ram.begin(), ram.end(),
-                                     [](const RamBudget& budget) { return budget.fraction.has_value(); });
+  const bool fractions = std::any_of(ram.begin(), ram.end(), [](const RamBudget& budget) {
+    return std::holds_alternative<RamAboveFloor>(budget);
+  });
   if (fractions)
     field.fail(
         "\"auto\" needs RAM in bytes or as \"10%\" of keep-all RAM: the way to it depends on the parts");

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Answer answer_within(std::int64_t ram, CompileRequest how = {}, Policy policy = {}) {
-  policy.ram.bytes = Bytes(ram);
+  policy.ram = Bytes(ram);
   const NetworkSpec network{test::ladder(), {}, {}, {}};
   return answered(posed_answer(std::move(how), load(network, {}, policy), policy));
 }
@@ -49,7 +49,7 @@ TEST(Answer, SaysWhyThereIsNoPlan) {
 TEST(Answer, HasTheInstanceThatItsPlanIsOf) {
   Policy policy;
   policy.persistent = PersistentPolicy::automatic;
-  policy.ram.bytes = Bytes(240'000);
+  policy.ram = Bytes(240'000);
   const NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, {}, {}, {}};
   CompileRequest how;
   how.options.time_limit_seconds = 10;

@@ -23,18 +23,18 @@ struct MadeUp {
   Answer operator()(const LeastBudget& budget, double) {
     const std::int64_t part = budget.part ? std::max(budget.part->value(), least_part) : known_of_whole / 4;
     const std::int64_t known = 4 * part, enough = known + known / 4;
-    asked.push_back(budget.ram.bytes.value());
+    asked.push_back(std::get<Bytes>(budget.ram).value());
     Answer answer;
     answer.workload.device.emplace();
     answer.workload.device->ram = Bytes(256 << 10);
     answer.workload.whole_keep_all = keep_all;
     answer.workload.part = budget.part;
-    answer.request.limits.ram_budget = budget.ram.bytes;
-    const bool has = budget.ram.bytes.value() >= enough;
+    answer.request.limits.ram_budget = std::get<Bytes>(budget.ram);
+    const bool has = std::get<Bytes>(budget.ram).value() >= enough;
     answer.result.certificate.status = has ? Status::feasible : Status::infeasible;
     Explanation& explanation = answer.result.outcome.explanation;
     explanation.floor_ram = Bytes(known);
-    if (!has && budget.ram.bytes == Bytes(1)) explanation.least_ram = Bytes(known);
+    if (!has && std::get<Bytes>(budget.ram) == Bytes(1)) explanation.least_ram = Bytes(known);
     return answer;
   }
 };
@@ -42,7 +42,7 @@ struct MadeUp {
 Policy splitting() {
   Policy policy;
   policy.split.automatic = true;
-  policy.ram.within_device = true;
+  policy.within_device = true;
   return policy;
 }
 
@@ -62,9 +62,9 @@ TEST(LeastBudget, IsThatOfTheFinestPartsThatNeedLess) {
 TEST(LeastBudget, HasAPlan) {
   MadeUp network;
   const LeastBudget least = least_of(network, splitting());
-  EXPECT_GE(least.ram.bytes, Bytes(5 * 1024));
-  EXPECT_LE(least.ram.bytes, Bytes(5 * 1024 + 1));
-  EXPECT_EQ(network.asked.back(), least.ram.bytes.value());
+  EXPECT_GE(std::get<Bytes>(least.ram), Bytes(5 * 1024));
+  EXPECT_LE(std::get<Bytes>(least.ram), Bytes(5 * 1024 + 1));
+  EXPECT_EQ(network.asked.back(), std::get<Bytes>(least.ram).value());
 }
 
 TEST(LeastBudget, LeavesPartsAsTheyAreWithoutSplitting) {
@@ -74,7 +74,7 @@ TEST(LeastBudget, LeavesPartsAsTheyAreWithoutSplitting) {
   const LeastBudget least = least_of(network, policy);
   EXPECT_TRUE(least.has_plan);
   EXPECT_FALSE(least.part.has_value());
-  EXPECT_GE(least.ram.bytes, Bytes(80 << 10));
+  EXPECT_GE(std::get<Bytes>(least.ram), Bytes(80 << 10));
 }
 
 TEST(LeastBudget, StaysWithinTheDevice) {
@@ -84,11 +84,11 @@ TEST(LeastBudget, StaysWithinTheDevice) {
   policy.split.automatic = false;
   LeastBudget least = least_of(network, policy);
   EXPECT_FALSE(least.has_plan);
-  EXPECT_TRUE(least.ram.of_device);
-  policy.ram.within_device = false;
+  EXPECT_EQ(least.ram, RamBudget(DeviceRam{}));
+  policy.within_device = false;
   least = least_of(network, policy);
   EXPECT_TRUE(least.has_plan);
-  EXPECT_GE(least.ram.bytes, Bytes(375 << 10));
+  EXPECT_GE(std::get<Bytes>(least.ram), Bytes(375 << 10));
   // More than there is of the whole network, but not of its parts.
   EXPECT_EQ(least_of(network, splitting()).part, Bytes(1024));
 }
@@ -116,7 +116,7 @@ TEST(LeastBudget, GoesBackToCoarserPartsThatHaveAPlan) {
   });
   EXPECT_TRUE(least.has_plan);
   EXPECT_EQ(least.part, Bytes(4096));
-  EXPECT_LE(least.ram.bytes, Bytes(4 * 4096 * 5 / 4 + 1));
+  EXPECT_LE(std::get<Bytes>(least.ram), Bytes(4 * 4096 * 5 / 4 + 1));
 }
 
 // What an explanation knows under a deadline keeps nearly everything; plans exist in 100 KiB of the whole
@@ -128,10 +128,10 @@ TEST(LeastBudget, BisectsUnderADeadline) {
     Answer answer = network(budget, 0);
     answer.figures.floor.largest.values = Bytes(budget.part ? 5 << 10 : 80 << 10);
     const Bytes enough(budget.part == Bytes(4096) ? 40 << 10 : budget.part ? 250 << 10 : 100 << 10);
-    const bool has = budget.ram.bytes >= enough;
+    const bool has = std::get<Bytes>(budget.ram) >= enough;
     answer.result.certificate.status = has ? Status::feasible : Status::unknown;
     if (!has) answer.result.outcome.explanation.least_ram = Bytes(250 << 10);
-    asked.push_back(budget.ram.bytes.value());
+    asked.push_back(std::get<Bytes>(budget.ram).value());
     return answer;
   };
   Policy policy = splitting();
@@ -139,12 +139,12 @@ TEST(LeastBudget, BisectsUnderADeadline) {
   const LeastBudget least = least_budget(policy, 60, late);
   EXPECT_TRUE(least.has_plan);
   EXPECT_EQ(least.part, Bytes(4096));
-  EXPECT_GE(least.ram.bytes, Bytes(40 << 10));
-  EXPECT_LE(least.ram.bytes, Bytes((40 << 10) * 102 / 100));
+  EXPECT_GE(std::get<Bytes>(least.ram), Bytes(40 << 10));
+  EXPECT_LE(std::get<Bytes>(least.ram), Bytes((40 << 10) * 102 / 100));
   EXPECT_LE(asked.size(), 40U);
   // Without other limits what is known is near the floor, and nothing is bisected.
   asked.clear();
-  EXPECT_EQ(least_budget(splitting(), 60, late).ram.bytes, Bytes(250 << 10));
+  EXPECT_EQ(std::get<Bytes>(least_budget(splitting(), 60, late).ram), Bytes(250 << 10));
   EXPECT_LE(asked.size(), 4U);
 }
 

@@ -180,16 +180,16 @@ class LimitPolicy : public testing::Test {
 };
 
 TEST_F(LimitPolicy, BudgetAloneMeansNoDeadline) {
-  EXPECT_EQ(read().ram.bytes, Bytes(1024));
+  EXPECT_EQ(read().ram, RamBudget(Bytes(1024)));
   EXPECT_FALSE(read().deadline.factor || read().deadline.time);
   EXPECT_FALSE(read().max_bytes_written);
   options_.ram_budget.reset();
-  EXPECT_TRUE(read().ram.of_device);
-  EXPECT_TRUE(read().ram.within_device);
+  EXPECT_EQ(read().ram, RamBudget(DeviceRam{}));
+  EXPECT_TRUE(read().within_device);
   options_.beyond_device_ram = true;
-  EXPECT_FALSE(read().ram.within_device);
+  EXPECT_FALSE(read().within_device);
   options_.ram_budget = "12.5%";
-  EXPECT_EQ(read().ram.of_keep_all, 0.125);
+  EXPECT_EQ(read().ram, RamBudget(RamOfKeepAll{0.125}));
 }
 
 TEST_F(LimitPolicy, FactorIsOnTheUnlimitedStep) {

@@ -65,9 +65,9 @@ TEST(DeadlinePoints, AskForPofosTimeInItsRam) {
   SweepPoint point;
   point.network.name = "resnet18";
   point.method = "pofo";
-  point.ram.fraction = 0.5;
+  point.ram = RamAboveFloor{0.5};
   SweepPoint larger = point;
-  larger.ram.fraction = 0.6;
+  larger.ram = RamAboveFloor{0.6};
   SweepPoint other = point;
   other.method = "poet";
   SweepResult result;
@@ -81,15 +81,15 @@ TEST(DeadlinePoints, AskForPofosTimeInItsRam) {
   ASSERT_EQ(points.size(), 4U);
   for (const SweepPoint& one : points) {
     EXPECT_EQ(one.method, "poet");
-    EXPECT_FALSE(one.ram.fraction.has_value());
+    EXPECT_TRUE(std::holds_alternative<Bytes>(one.ram));
   }
-  EXPECT_EQ(points[0].ram.bytes, Bytes(1000));
+  EXPECT_EQ(points[0].ram, RamBudget(Bytes(1000)));
   EXPECT_EQ(points[0].deadline.time, Seconds(2));
-  EXPECT_EQ(points[1].ram.bytes, Bytes(917));
+  EXPECT_EQ(points[1].ram, RamBudget(Bytes(917)));
   EXPECT_EQ(points[1].deadline.time, Seconds(2));
-  EXPECT_EQ(points[2].ram.bytes, Bytes(1000));
+  EXPECT_EQ(points[2].ram, RamBudget(Bytes(1000)));
   EXPECT_DOUBLE_EQ(points[2].deadline.time->value(), 2 / 1.13);
-  EXPECT_EQ(points[3].ram.bytes, Bytes(917));
+  EXPECT_EQ(points[3].ram, RamBudget(Bytes(917)));
   EXPECT_DOUBLE_EQ(points[3].deadline.time->value(), 2 / 1.13);
 }
 

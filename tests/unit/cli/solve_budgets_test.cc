@@ -52,7 +52,7 @@ void expect_sound(const Solved& solved) {
 /// --ram-budget in bytes.
 std::vector<Bytes> settled_bytes(const std::string& typed) {
   std::vector<Bytes> bytes;
-  for (const SettledRam& ram : settled_budgets(options(typed))) bytes.push_back(ram.budget.bytes);
+  for (const SettledRam& ram : settled_budgets(options(typed))) bytes.push_back(std::get<Bytes>(ram.budget));
   return bytes;
 }
 
@@ -62,9 +62,9 @@ TEST(SolveBudgets, AreSeveralOrNone) {
   limits.ram_budget = "300KiB, 2MB,50%";
   const std::vector<RamBudget> three = ram_budgets(limits);
   ASSERT_EQ(three.size(), 3U);
-  EXPECT_EQ(three[0].bytes, Bytes(300 * 1024));
-  EXPECT_EQ(three[1].bytes, Bytes(2'000'000));
-  EXPECT_EQ(three[2].of_keep_all, 0.5);
+  EXPECT_EQ(three[0], RamBudget(Bytes(300 * 1024)));
+  EXPECT_EQ(three[1], RamBudget(Bytes(2'000'000)));
+  EXPECT_EQ(three[2], RamBudget(RamOfKeepAll{0.5}));
   EXPECT_EQ(input_error([&] { static_cast<void>(solve_budgets(options("1KB,2MB,1000"))); }),
             "--ram-budget: names 1,000 B twice");
   std::string many = "1";
@@ -100,7 +100,7 @@ TEST(RamBudget, LeastHasAPlanAndAByteLessThanAllOperatorsNeedHasNone) {
   EXPECT_TRUE(least.ram->least->has_plan);
   const Solved solved = solve_problem(least);
   expect_sound(solved);
-  EXPECT_EQ(solved.request.limits.ram_budget, least.ram->least->ram.bytes);
+  EXPECT_EQ(solved.request.limits.ram_budget, std::get<Bytes>(least.ram->least->ram));
   // Not much more than what one op's operands and results take.
   EXPECT_LE(solved.request.limits.ram_budget.value(),
             1.1 * static_cast<double>(solved.figures.floor.bytes().value()));

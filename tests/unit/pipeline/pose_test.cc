@@ -67,23 +67,23 @@ TEST(LimitsOf, AreRelativeToTheInstance) {
   figures.floor.persistent = Bytes(150);
   figures.floor.largest.values = Bytes(50);
   Policy policy;
-  policy.ram.fraction = 0.25;
+  policy.ram = RamAboveFloor{0.25};
   policy.deadline.factor = 1.5;
   Limits limits = limits_of(policy, workload, figures);
   EXPECT_EQ(limits.ram_budget, Bytes(400));  // 200 + 0.25 * 800
   EXPECT_EQ(limits.deadline, Seconds(3));
   EXPECT_FALSE(limits.max_bytes_written);
-  policy.ram.fraction = 1;
+  policy.ram = RamAboveFloor{1};
   EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(1000));
-  policy.ram.fraction = 0.999;  // 799.2 cut off
+  policy.ram = RamAboveFloor{0.999};  // 799.2 cut off
   EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(999));
 
   policy.ram = {};
-  policy.ram.of_keep_all = 0.0101;  // 12.12 cut off
+  policy.ram = RamOfKeepAll{0.0101};  // 12.12 cut off
   EXPECT_EQ(limits_of(policy, workload, figures).ram_budget, Bytes(12));
 
   policy.ram = {};
-  policy.ram.bytes = Bytes(77);
+  policy.ram = Bytes(77);
   policy.deadline = {std::nullopt, Seconds(0.1)};
   policy.max_bytes_written = Bytes(30);
   workload.instance.costs.storage_capacity = Bytes(33);
@@ -98,7 +98,7 @@ TEST(LimitsOf, AreRelativeToTheInstance) {
 TEST(Pose, BuildsANetworkOnADevice) {
   NetworkSpec network{BuiltInNetwork{"linear", std::nullopt}, 2, Optimizer::adam, std::nullopt};
   Policy policy;
-  policy.ram.fraction = 0.5;
+  policy.ram = RamAboveFloor{0.5};
   policy.deadline.factor = 1.25;
   const Posed posed = pose(network, {"m4", std::nullopt}, policy);
   const Instance& instance = posed.workload.instance;
@@ -160,7 +160,7 @@ TEST(StorageCapacity, CannotBeLost) {
   Policy policy;
   policy.persistent = PersistentPolicy::excluded;
   policy.rematerialization = false;
-  policy.ram.fraction = 0.5;
+  policy.ram = RamAboveFloor{0.5};
   const Posed posed = pose(network, {"a72", std::nullopt}, policy);
   CompileRequest request;
   request.instance = posed.workload.instance;

@@ -36,7 +36,7 @@ TEST(SweepSpec, IsTheProductOfItsListsInstanceByInstance) {
   EXPECT_NE(instance_key_of(points[8]), instance_key_of(points[0]));
   EXPECT_EQ(points[1].method, "poet");
   EXPECT_EQ(points[2].deadline.factor, 1.3);
-  EXPECT_EQ(points[4].ram.bytes, Bytes(300 * 1024));
+  EXPECT_EQ(points[4].ram, RamBudget(Bytes(300 * 1024)));
   EXPECT_EQ(points[8].batch_size, 8);
   EXPECT_EQ(points[16].network.name, "vgg16");
 }
@@ -97,11 +97,11 @@ TEST(SweepSpec, RamIsAPartOfTheWayOrOfKeepAllOrAnAmount) {
   const std::vector<SweepPoint> points = points_of(R"({"format": 1, "networks": ["linear"],
       "platforms": ["m4"], "split": "auto", "ram": ["1%", "12.5%", "100%", "1KiB"], "methods": ["poet"]})");
   ASSERT_EQ(points.size(), 4U);
-  EXPECT_EQ(points[0].ram.of_keep_all, 0.01);
+  EXPECT_EQ(points[0].ram, RamBudget(RamOfKeepAll{0.01}));
   EXPECT_EQ(describe(points[0].ram), "1%");
   EXPECT_EQ(describe(points[1].ram), "12.5%");
   EXPECT_EQ(describe(points[2].ram), "100%");
-  EXPECT_EQ(points[3].ram.of_keep_all, std::nullopt);
+  EXPECT_FALSE(std::holds_alternative<RamOfKeepAll>(points[3].ram));
   for (const SweepPoint& point : points) EXPECT_EQ(key_of(point_from_text(to_text(point))), key_of(point));
   // Budgets in parts of the way say something else.
   const auto way = points_of(R"({"format": 1, "networks": ["linear"], "platforms": ["m4"],

@@ -27,7 +27,7 @@ std::string checkpoint_all_on_bert() {
   SweepPoint point;
   point.network.name = "bert";
   point.platform = SweepPlatform{"a72", {}};
-  point.ram.fraction = 1;
+  point.ram = RamAboveFloor{1};
   point.method = "checkpoint-all";
   return to_text(point);
 }
