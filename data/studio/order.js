@@ -116,7 +116,7 @@ function cpp(state, ram, factor, device) {
       ? [`  network.optimizer = poet::Optimizer::${state.optimizer};`]
       : []),
     "  poet::Policy policy;",
-    `  policy.ram = {.bytes = poet::Bytes(${ram})};`,
+    `  policy.ram = poet::Bytes(${ram});`,
     ...(factor ? [`  policy.deadline = {.factor = ${factor}};`] : []),
     "  policy.persistent = poet::PersistentPolicy::automatic;",
     "  policy.split = {.automatic = true, .energy = poet::quick_energy, .tables = true};",
