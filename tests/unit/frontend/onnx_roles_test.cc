@@ -217,19 +217,18 @@ TEST(OnnxRoles, WhatWasComputedOfOneParameterTrainsWithIt) {
 
 // What an unrolled nn.RNN adds in its first step: the initial state, zeros, times a parameter.
 TEST(OnnxRoles, ZerosThatCameOfAParameterDoNotTrain) {
-  const auto added = [](std::vector<double> numbers, std::vector<std::string> sources) {
+  const auto added = [](const std::string& name, std::vector<double> numbers) {
     onnx::Model model =
-        onnx_model({2, 3}, {{"linear_1", onnx_reals({2, 4}, std::move(numbers))}, {"w", onnx_reals({3, 4})}},
-                   {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Add", {"h", "linear_1"}, {"y"})});
+        onnx_model({2, 3}, {{name, onnx_reals({2, 4}, std::move(numbers))}, {"w", onnx_reals({3, 4})}},
+                   {onnx_node("MatMul", {"x", "w"}, {"h"}), onnx_node("Add", {"h", name}, {"y"})});
     model.producer = "pytorch";
-    model.origins["linear_1"] = onnx::Origin::folded_of_parameter;
-    model.sources["linear_1"] = std::move(sources);
+    model.origins[name] = onnx::Origin::folded_of_parameter;
     return trained(import_model(model));
   };
   const std::vector<double> zeros(8, 0.0), others = {1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_THAT(added(zeros, {"zeros", "r.weight_hh_l0"}), ElementsAre("w"));
-  EXPECT_THAT(added(others, {"state", "r.weight_hh_l0"}), UnorderedElementsAre("linear_1", "w"));
-  EXPECT_THAT(added(zeros, {"shift"}), UnorderedElementsAre("linear_1", "w"));
+  EXPECT_THAT(added("linear_1", zeros), ElementsAre("w"));
+  EXPECT_THAT(added("linear_1", others), UnorderedElementsAre("linear_1", "w"));
+  EXPECT_THAT(added("expand", zeros), UnorderedElementsAre("expand", "w"));  // a new class token
 }
 
 // Without metadata a rotary table that the exporter has computed is told from a transposed weight by its

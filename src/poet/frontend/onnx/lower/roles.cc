@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "poet/frontend/onnx/lower/computed.h"
 #include "poet/frontend/onnx/lower/generated_names.h"
@@ -14,6 +16,12 @@
 
 namespace poet::onnx {
 namespace {
+
+/// Returns whether PyTorch's newer exporter has named it after a product of matrices.
+bool is_product(const std::string& name) {
+  static const std::set<std::string_view> functions = {"addmm", "bmm", "linear", "matmul", "mm"};
+  return functions.contains(stem(name));
+}
 
 /// Returns whether a tensor is a bias or scale by its name, as "conv.bias": a list, under a module's name.
 bool is_named_bias(const Model& model, const std::string& name, const Tensor& tensor) {
@@ -64,10 +72,8 @@ class Decision {
     if (said && origin->second == Origin::buffer) return {false, "the file says that it is a buffer"};
     if (said && origin->second == Origin::folded_of_parameter) {
       // The first state of a recurrent layer times its matrix comes to zeros, which no module has.
-      const auto sources = model_.sources.find(name);
-      const bool of_one = sources == model_.sources.end() || sources->second.size() < 2;
-      if (tensor.fill && !of_one && !every(is_filter))
-        return {false, shown_number(*tensor.fill) + kNamedByExporter};
+      if (tensor.fill == 0.0 && is_product(name) && !every(is_filter))
+        return {false, shown_number(0) + kNamedByExporter};
       return {true, "the file says that it was computed of parameters"};
     }
     if (said && origin->second == Origin::folded_of_constants)
