@@ -64,7 +64,7 @@ bool has_scores(const Lowering& net, std::string scores) {
   return false;
 }
 
-/// The Where of Where(IsNaN(p), 0, p) if the softmax p is read there alone; null otherwise.
+/// The nodes of Where(IsNaN(p), 0, p) if nothing else reads the softmax p; null otherwise.
 struct Guard {
   const Node* is_nan = nullptr;
   const Node* where = nullptr;

@@ -104,8 +104,7 @@ void note_merged(const Model& model, const Uses& uses, const Roles& roles, Notic
         buffers.size() == 1 ? "it trains" : "they train", kKeeps));
 }
 
-/// Returns whether the tensor is a parameter as it is or, where the file does not say, may only be
-/// transposed.
+/// Whether the exporter has computed a tensor by more than a transposition; maybe: the file does not say.
 enum class Computed { no, maybe, yes };
 
 Computed computed(const Model& model, const Uses& uses, const std::string& name) {

@@ -36,10 +36,12 @@ const Node* writer_of(const Written& w, const std::string& value, const char* op
 
 /// Returns the tensor that the file stores as an initialiser or a Constant node, also where it is cast; or
 /// null.
-const Tensor* stored_tensor(const Written& w, const std::string& name) {
-  const Node* cast = writer_of(w, name);
-  if (cast != nullptr && (cast->op_type == "CastLike" || is_real_cast(*cast)) && cast->inputs[0] != name)
-    return stored_tensor(w, cast->inputs[0]);
+const Tensor* stored_tensor(const Written& w, std::string name) {
+  const auto is_cast = [](const Node* node) {
+    return node != nullptr && (node->op_type == "CastLike" || is_real_cast(*node));
+  };
+  for (const Node* node = writer_of(w, name); is_cast(node); node = writer_of(w, name))
+    name = node->inputs[0];
   const auto stored = w.model.initializers.find(name);
   if (stored != w.model.initializers.end()) return &stored->second;
   const auto made = w.writers.find(name);

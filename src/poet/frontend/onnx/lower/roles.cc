@@ -37,7 +37,8 @@ bool is_of_group_norm(const Uses& uses, const Use& use) {
   const Node* other = writer(uses, use.node->inputs[1 - use.input]);
   if (use.node->op_type == "Add" && other != nullptr && other->op_type == "Mul")
     return is_of_group_norm(uses, {other, 0}) || is_of_group_norm(uses, {other, 1});
-  if (use.node->op_type != "Mul" || other == nullptr || other->op_type != "Reshape") return false;
+  const bool is_reshaped = other != nullptr && other->op_type == "Reshape" && !other->inputs.empty();
+  if (use.node->op_type != "Mul" || !is_reshaped) return false;
   const Node* normalised = writer(uses, other->inputs[0]);
   return normalised != nullptr && normalised->op_type == "InstanceNormalization";
 }
