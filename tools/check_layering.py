@@ -25,20 +25,17 @@ COMPONENTS = {
     "optimize": PLANS,
     "verify": PLANS,  # never optimize: an error in one is to show in the other
     "pipeline": OPTIMIZERS | {"frontend", "autodiff", "split", "verify"},  # for apps, study, tests: whoever poses a problem
-    "baselines": OPTIMIZERS | {"compile.h"},
+    "compile": OPTIMIZERS | {"verify"},  # the main path: from a posed problem to a plan
+    "baselines": OPTIMIZERS | {"compile"},
     "runtime": PLANS | {"verify"},
     "firmware": PLANS | {"runtime"},
     "weights": PLANS | {"frontend", "autodiff", "split", "verify", "runtime"},
     "study": OPTIMIZERS | {"baselines", "verify", "pipeline"},
     "report": PLANS | {"verify"},
-    "answer": OPTIMIZERS | {"verify", "pipeline", "compile.h", "report"},
+    "answer": OPTIMIZERS | {"verify", "pipeline", "compile", "report"},
 }
-# The sources in poet/ itself: compile() and its passes, from a posed problem to a plan.
-PASSES = {"compile.h", "best_order.h", "best_residence.h", "load_problem.h", "on_time.h", "place_until_fits.h", "placed_with_slack.h",
-          "quick_least_ram.h", "ranked_sets.h", "refit_with_reserve.h", "reserve.h", "residence_proofs.h", "solve_once.h"}
-COMPILE = OPTIMIZERS | {"autodiff", "verify"} | PASSES
-# What users of the library include: nothing in the library does.
-FACADES = {"poet.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h", "solve.h"}
+# What users of the library include, in poet/ itself: nothing in the library does.
+FACADES = {"poet.h", "compile.h", "network.h", "device.h", "plan.h", "train.h", "report.h", "compare.h", "solve.h"}
 # A header in a sub-folder of a component is private to the folder above: optimize/milp/rows/rows.h to optimize/milp and what is
 # below it, optimize/milp/branch.h to optimize. But for these folders (not what is below them) and headers, which others include.
 EXPORTED = {
@@ -48,7 +45,7 @@ EXPORTED = {
     "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/order/least_peak.h",
     "optimize/problem/candidate.h", "optimize/problem/loads.h", "optimize/problem/problem.h", "optimize/problem/residence.h",
     "optimize/relaxation/residence_relaxation.h",
-    "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/synchronous.h",
+    "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/plans_from_scratch.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
     "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h",
@@ -121,7 +118,7 @@ def stale_entries(library):
     """Yields entries of the tables that name nothing."""
     if (library / "compile.h").exists():  # not where the check itself is tested
         owners = [owner for each in OWNERS.values() for owner in each]
-        names = [*COMPONENTS, *PASSES, *FACADES, *EXPORTED, *WITH_JSON, *owners]
+        names = [*COMPONENTS, *FACADES, *EXPORTED, *WITH_JSON, *owners]
         yield from (name for name in names if not (library / name).exists() and not (library.parents[1] / name).exists())
 
 
@@ -132,13 +129,12 @@ def main(include_root, *others):
     for path in sources(library):
         inside = path.relative_to(library)
         parts = inside.parts
-        component = parts[0] if len(parts) > 1 else "compile"
-        if component != "compile" and component not in COMPONENTS:
-            print(f"{path}:1: {component} is not a folder known to {sys.argv[0]}")
+        component = parts[0] if len(parts) > 1 else ""
+        if component not in COMPONENTS and inside.as_posix() not in FACADES:
+            print(f"{path}:1: {component or inside.name} is not known to {sys.argv[0]}")
             found += 1
             continue
-        allowed = COMPONENTS.get(component, COMPILE)
-        jobs.append((path, None if inside.as_posix() in FACADES else allowed, component, inside))
+        jobs.append((path, COMPONENTS.get(component), component, inside))
     for name in stale_entries(library):
         print(f"{library}:1: {name} is in a table of {sys.argv[0]} and nowhere else")
         found += 1

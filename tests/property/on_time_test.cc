@@ -1,8 +1,6 @@
 // Plans that are to meet a deadline in a share of their steps do: another simulation, with other samples and
 // code of its own, says so. Where there is no such plan, nothing is claimed.
 
-#include "poet/on_time.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,18 +1,18 @@
 // Plans with synchronous paging: the verifier takes them, they are never worse than what the
 // staged schedules have, and where RAM is scarce they are better, or the only ones.
 
-#include "poet/optimize/search/synchronous.h"
 #include "poet/compile.h"
+#include "poet/optimize/search/plans_from_scratch.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "poet/compile/refit_with_reserve.h"
+#include "poet/compile/variants/reserve.h"
 #include "poet/graph/dataflow.h"
 #include "poet/optimize/explain.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/timing/timeline.h"
-#include "poet/refit_with_reserve.h"
-#include "poet/reserve.h"
 #include "poet/verify/replay.h"
 #include "poet/verify/replay_layout.h"
 #include "tests/support/effort.h"
@@ -199,7 +199,8 @@ TEST(RefitWithReserve, HasAddressesThatFit) {
          search_synchronous({c.instance, c.limits, Semantics::device}, {}, {})) {
       const Bytes room = c.limits.ram_budget - c.instance.costs.persistent;
       const Bytes over = Bytes(std::max<std::int64_t>(1, room.value() * pick(rng, 1, 15) / 100));
-      const std::optional<PlacedPlan> refit = refit_with_reserve(request, plan.decided, over, {});
+      const std::optional<PlacedPlan> refit =
+          refit_with_reserve(request.instance, request.limits, request.options, plan.decided, over, {});
       not_found += refit ? 0 : 1;
       if (!refit) continue;
       ++found;

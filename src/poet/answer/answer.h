@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "poet/compile.h"
+#include "poet/compile/compile.h"
 #include "poet/pipeline/pose.h"
 #include "poet/plan/file/plan_file.h"
 

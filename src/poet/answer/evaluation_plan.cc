@@ -7,7 +7,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
-#include "poet/compile.h"
+#include "poet/compile/compile.h"
 #include "poet/pipeline/evaluation.h"
 
 namespace poet {
@@ -23,7 +23,6 @@ PlanFile plan_evaluation(const PlanFile& training, const std::function<void(Inst
   request.instance = file.instance;
   request.limits = file.limits;
   request.options.time_limit_seconds = 30;
-  request.options.aim = Aim::plan;
   request.options.interrupted = interrupted;
   CompileResult found = compile(request);
   if (!found.has_plan() && file.instance.costs.has_storage) {

@@ -204,7 +204,6 @@ class LeastSearch {
 void look_quickly(CompileRequest& request, double seconds) {
   request.options.time_limit_seconds = seconds;
   request.options.gap = 1e9;
-  request.options.aim = Aim::plan;
   request.options.on_progress = nullptr;
   request.best_order = false;
 }

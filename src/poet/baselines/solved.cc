@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "poet/compile.h"
+#include "poet/compile/compile.h"
 
 namespace poet {
 

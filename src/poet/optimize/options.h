@@ -28,9 +28,6 @@ struct Tightenings {
   bool windows = true;  // RAM at a few breakpoints, one recomputation per window
 };
 
-/// What is searched for on a large problem, where each takes long. On smaller ones both, always.
-enum class Aim { plan_and_bound, plan, bound };
-
 struct SolveOptions {
   double gap = 0.01;  // >= 0; the search ends once (energy - bound) / (energy - baseline) is at most this
   double time_limit_seconds = 120;  // > 0, infinity included; on the host
@@ -38,11 +35,8 @@ struct SolveOptions {
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, search for the least RAM and the least deadline
-  Aim aim = Aim::plan_and_bound;
   /// compile() with device semantics: also search for plans with synchronous paging, which are not staged.
   bool synchronous = true;
-  /// solve(): the energy of a known answer; the search ends once that is proven to be within the gap.
-  std::optional<double> known_joules;
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;
   Solver solver = Solver::cbc;

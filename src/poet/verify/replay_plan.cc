@@ -8,8 +8,8 @@
 #include "poet/graph/dataflow.h"
 #include "poet/graph/in_place.h"
 #include "poet/plan/names.h"
-#include "poet/verify/ledger.h"
 #include "poet/verify/replay.h"
+#include "poet/verify/tally.h"
 
 namespace poet {
 namespace {
@@ -41,7 +41,7 @@ class StepReplay {
         semantics_(semantics),
         beside_(semantics == Semantics::device && instance.costs.timing.concurrent),
         flow_(dataflow(instance.graph)),
-        ledger_(instance, semantics, limits),
+        tally_(instance, semantics, limits),
         trace_(trace),
         presence_(graph_.values.size()) {
     for (const ValueId v : flow_.paged) presence_[v].on_storage = true;
@@ -62,11 +62,11 @@ class StepReplay {
       trace_->ram.push_back(costs_.persistent + ram_ + scratch_);
     }
     if (graph_.ops.contains(next_)) {
-      ledger_.break_rule(fmt::format("after the last step: {} was never computed", name_of(graph_, next_)));
+      tally_.break_rule(fmt::format("after the last step: {} was never computed", name_of(graph_, next_)));
     }
     for (const ValueId v : flow_.paged) {
       if (!presence_[v].home)
-        ledger_.break_rule(
+        tally_.break_rule(
             fmt::format("after the last step: {} was not paged out after its update", name_of(graph_, v)));
     }
     return close();
@@ -97,8 +97,8 @@ class StepReplay {
       if (value.home) return "it has been paged out since its update";
       value.home = true;
     }
-    ledger_.paged_out(step.value, flow_.is_paged[step.value] != 0);
-    if (const std::string over = ledger_.over_wear(); !over.empty()) break_rule(step, over);
+    tally_.paged_out(step.value, flow_.is_paged[step.value] != 0);
+    if (const std::string over = tally_.over_wear(); !over.empty()) break_rule(step, over);
     value.on_storage = semantics_ != Semantics::staged;
     move(step, costs_.values[step.value].page_out.seconds);
     return {};
@@ -109,7 +109,7 @@ class StepReplay {
     if (!value.on_storage) return "not on storage";
     if (value.in_ram) return "already in RAM";
     if (value.updated) return "nothing reads it after its update";
-    ledger_.paged_in(step.value);
+    tally_.paged_in(step.value);
     value.in_ram = true;
     value.usable = false;
     ram_ += costs_.values[step.value].bytes;
@@ -175,7 +175,7 @@ class StepReplay {
       value.usable = true;
     }
     occupy(step, ram_ + scratch_, step.op);
-    ledger_.computed(step.op, again);
+    tally_.computed(step.op, again);
     now_ += cost.runtime.value();
     if (!again) first_computed(step.op);
     return {};
@@ -236,22 +236,22 @@ class StepReplay {
   }
 
   void occupy(const Step& step, Bytes bytes, OpId op) {
-    ledger_.occupied(bytes, op);
-    if (const std::string over = ledger_.over_budget(bytes); !over.empty()) break_rule(step, over);
+    tally_.occupied(bytes, op);
+    if (const std::string over = tally_.over_budget(bytes); !over.empty()) break_rule(step, over);
   }
 
   void break_rule(const Step& step, const std::string& what) {
-    if (ledger_.violated()) return;
-    ledger_.break_rule(fmt::format("step {} ({}): {}", number_, to_string(instance_, step), what));
+    if (tally_.violated()) return;
+    tally_.break_rule(fmt::format("step {} ({}): {}", number_, to_string(instance_, step), what));
   }
 
   Report close() {
     double makespan = now_;
     for (std::size_t i = 0; semantics_ == Semantics::device && i < transfers_.size(); ++i) {
-      if (i == 0 || transfers_[i].start > transfers_[i - 1].end) ledger_.woke(transfers_[i].kind);
+      if (i == 0 || transfers_[i].start > transfers_[i - 1].end) tally_.woke(transfers_[i].kind);
       makespan = std::max(makespan, transfers_[i].end);
     }
-    return ledger_.close(Seconds(makespan), Seconds(stalled_));
+    return tally_.close(Seconds(makespan), Seconds(stalled_));
   }
 
   const Instance& instance_;
@@ -260,7 +260,7 @@ class StepReplay {
   const Semantics semantics_;
   const bool beside_;  // transfers run beside compute, until waited for
   const Dataflow flow_;
-  Ledger ledger_;
+  Tally tally_;
   Trace* const trace_;
   const std::vector<Step>* steps_ = nullptr;  // of the plan
 

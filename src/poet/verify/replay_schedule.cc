@@ -8,8 +8,8 @@
 #include "poet/graph/dataflow.h"
 #include "poet/graph/in_place.h"
 #include "poet/plan/names.h"
-#include "poet/verify/ledger.h"
 #include "poet/verify/replay.h"
+#include "poet/verify/tally.h"
 
 namespace poet {
 namespace {
@@ -74,7 +74,7 @@ class StageReplay {
         instant_(semantics == Semantics::published),
         timed_(semantics == Semantics::device),
         flow_(dataflow(instance.graph)),
-        ledger_(instance, semantics, limits),
+        tally_(instance, semantics, limits),
         clock_(instance.costs.timing, graph_.values.size()),
         within_reach_(graph_.values.size()),
         live_(graph_.values.size()),
@@ -86,7 +86,7 @@ class StageReplay {
 
   Report run() {
     std::string wrong = wrong_form();
-    if (!wrong.empty()) ledger_.break_rule(wrong);
+    if (!wrong.empty()) tally_.break_rule(wrong);
     for (const OpId t : ids<OpId>(wrong.empty() ? schedule_.stages.size() : 0)) {
       wrong = wrong_decision(t);
       if (wrong.empty()) wrong = carry_out(t);
@@ -94,7 +94,7 @@ class StageReplay {
       break_rule(t, wrong);
       break;
     }
-    return ledger_.close(clock_.makespan(), clock_.stalled());
+    return tally_.close(clock_.makespan(), clock_.stalled());
   }
 
  private:
@@ -218,14 +218,14 @@ class StageReplay {
 
   void transfer(OpId t) {
     for (const ValueId v : at(t).page_out) {
-      ledger_.paged_out(v);
-      if (const std::string over = ledger_.over_wear(); !over.empty()) break_rule(t, over);
-      if (timed_ && clock_.move(v, costs_.values[v].page_out.seconds)) ledger_.woke(StepKind::page_out);
+      tally_.paged_out(v);
+      if (const std::string over = tally_.over_wear(); !over.empty()) break_rule(t, over);
+      if (timed_ && clock_.move(v, costs_.values[v].page_out.seconds)) tally_.woke(StepKind::page_out);
       if (!instant_) leaving_.set(v, t);
     }
     for (const ValueId v : at(t).page_in) {
-      ledger_.paged_in(v);
-      if (timed_ && clock_.move(v, costs_.values[v].page_in.seconds)) ledger_.woke(StepKind::page_in);
+      tally_.paged_in(v);
+      if (timed_ && clock_.move(v, costs_.values[v].page_in.seconds)) tally_.woke(StepKind::page_in);
       if (instant_) continue;  // takes RAM from the next stage on
       arriving_.set(v, t);
       if (live_.holds(v, t)) continue;
@@ -254,7 +254,7 @@ class StageReplay {
     ram_ += beside_values;
     occupy(t, op, op == t ? "while it runs" : "while it recomputes " + name_of(graph_, op));
     ram_ -= beside_values;
-    ledger_.computed(op, op != t);
+    tally_.computed(op, op != t);
     clock_.compute(costs_.ops[op].runtime);
     for (const ValueId v : flow_.reads[op]) {
       --uses_left_[v];
@@ -290,12 +290,12 @@ class StageReplay {
   }
 
   void occupy(OpId t, OpId op, const std::string& when) {
-    ledger_.occupied(ram_, op);
-    if (const std::string over = ledger_.over_budget(ram_); !over.empty()) break_rule(t, when + " " + over);
+    tally_.occupied(ram_, op);
+    if (const std::string over = tally_.over_budget(ram_); !over.empty()) break_rule(t, when + " " + over);
   }
 
   void break_rule(OpId t, const std::string& what) {
-    if (!ledger_.violated()) ledger_.break_rule(where(t) + what);
+    if (!tally_.violated()) tally_.break_rule(where(t) + what);
   }
   [[nodiscard]] std::string where(OpId t) const {
     return fmt::format("stage {} ({}): ", t.index, name_of(graph_, t));
@@ -308,7 +308,7 @@ class StageReplay {
   const bool instant_;  // transfers leave RAM and time within a stage alone
   const bool timed_;
   const Dataflow flow_;
-  Ledger ledger_;
+  Tally tally_;
   ScheduleClock clock_;
 
   StageMark within_reach_;                     // the stage may retain it

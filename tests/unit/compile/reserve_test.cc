@@ -1,6 +1,6 @@
 // How much RAM is reserved for gaps between addresses, try after try.
 
-#include "poet/reserve.h"
+#include "poet/compile/variants/reserve.h"
 
 #include <gtest/gtest.h>
 

@@ -36,11 +36,6 @@ std::optional<Joules> BestPlan::energy() const {
   return best() != nullptr ? std::optional(best()->energy) : std::nullopt;
 }
 
-std::vector<SynchronousPlan> BestPlan::take() {
-  found_.set_placed(std::move(placed_));
-  return found_.take();
-}
-
 // Small problems are planned even if time is up: without planned transfers a plan may miss the deadline.
 Stop BestPlan::stop_of_planning(const Problem& problem) const {
   return is_large(problem) ? stop_ : stop_.when_cancelled();

@@ -27,8 +27,9 @@ class BestPlan {
   [[nodiscard]] std::optional<Joules> energy() const;
   /// Returns whether a plan with addresses was found.
   [[nodiscard]] bool has_placed() const { return placed_.has_value(); }
-  /// Returns the plans by increasing energy; the first one has the best plan with addresses.
-  [[nodiscard]] std::vector<SynchronousPlan> take();
+  [[nodiscard]] const std::optional<PlacedPlan>& placed() const { return placed_; }
+  /// Returns the plans by increasing energy.
+  [[nodiscard]] std::vector<SynchronousPlan> take() { return found_.take(); }
 
  private:
   [[nodiscard]] Stop stop_of_planning(const Problem& problem) const;

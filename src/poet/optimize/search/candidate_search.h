@@ -1,7 +1,7 @@
 #pragma once
 
-// What searches for synchronous plans have in common (synchronous.h, quick_energy.h): which problems need
-// one, and greedy with local search.
+// What searches for synchronous plans have in common (plans_from_scratch.h, quick_energy.h): which problems
+// need one, and greedy with local search.
 
 #include <array>
 

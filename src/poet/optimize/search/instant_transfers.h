@@ -3,7 +3,7 @@
 // The device's problem with instantaneous transfers, and converting its schedules to plans.
 //
 // A schedule that fits RAM there fits on the device, too: compute waits until a value has left
-// (synchronous.h).
+// (plans_from_scratch.h).
 
 #include <optional>
 
@@ -23,9 +23,6 @@ struct SynchronousPlan {
   Plan plan;                    // within all limits on the device
   Joules energy{};              // of the plan
   double seconds_to_first = 0;  // from the beginning of the search to the first plan
-  /// Large problems: a costlier plan with addresses, which are hard to find afterwards if RAM holds a handful
-  /// of values.
-  std::optional<PlacedPlan> placed;
 };
 
 /// Returns the problem under published semantics with scratch memory. Idle power is charged to computations,

@@ -28,13 +28,8 @@ class PlansFound {
   /// Adds a better plan, found after `seconds`.
   void add(SynchronousPlan made, double seconds) {
     made.seconds_to_first = plans_.empty() ? seconds : plans_.back().seconds_to_first;
-    if (!plans_.empty()) made.placed = std::exchange(plans_.back().placed, std::nullopt);
     plans_.push_back(std::move(made));
     if (plans_.size() > kMost) plans_.erase(plans_.begin());
-  }
-  /// Sets `placed` of the best plan.
-  void set_placed(std::optional<PlacedPlan> placed) {
-    if (!plans_.empty()) plans_.back().placed = std::move(placed);
   }
 
   /// Returns the plans by increasing energy.

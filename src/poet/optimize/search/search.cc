@@ -65,9 +65,7 @@ double Search::synchronous_joules() const {
 
 bool Search::synchronous_leads() const { return synchronous_joules() < staged_joules(); }
 
-double Search::best_joules() const {
-  return std::min({staged_joules(), synchronous_joules(), options_.known_joules.value_or(kInfinity)});
-}
+double Search::best_joules() const { return std::min({staged_joules(), synchronous_joules(), known_}); }
 
 double Search::gap_to(double bound) const {
   const double best = best_joules();

@@ -50,6 +50,8 @@ class Search {
   /// See SynchronousSearch. They do nothing without one.
   void follow_synchronously(const Decisions& decided, const std::vector<GapMode>& modes);
   void go_on_synchronously(int doublings, std::uint64_t seed);
+  /// Counts a plan of that energy, known from elsewhere, for best_joules().
+  void know(double joules) { known_ = std::min(known_, joules); }
   /// Raises the lower bound on every plan.
   void raise_bound(double joules);
   /// Raises the lower bound on staged schedules.
@@ -58,8 +60,10 @@ class Search {
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
   /// Returns the least energy of the incumbent, its plans (plan_transfers_of_incumbents()), the synchronous
-  /// plans and SolveOptions::known_joules; infinite without any.
+  /// plans and known ones; infinite without any.
   [[nodiscard]] double best_joules() const;
+  /// Returns the same of the incumbent and its plans alone.
+  [[nodiscard]] double best_staged_joules() const { return staged_joules(); }
   [[nodiscard]] double bound() const { return bound_; }
   [[nodiscard]] double staged_bound() const { return std::max(bound_, staged_bound_); }
   /// Returns whether best_joules() is within the requested gap of the bound on every plan, or on staged
@@ -95,7 +99,6 @@ class Search {
   double seconds_for_reason = 0;
   double seconds_to_incumbent = 0;
   long nodes = 0;
-  bool phase_ran_out = false;  // of its share of the time, with which it might have found more
   bool used_solver = false;
   std::string next_step;                // see Outcome
   std::string external_solver;          // see Outcome
@@ -114,6 +117,7 @@ class Search {
   PlannedTransfers* plans_ = nullptr;
   SynchronousSearch* synchronous_ = nullptr;
   bool to_plan_ = false;  // the incumbent's transfers are not planned yet
+  double known_ = kInfinity;
   double bound_;
   double staged_bound_;
   std::string phase_;

@@ -1,0 +1,98 @@
+// From a posed problem (poet/pipeline poses it) to a certified plan.
+
+#include "poet/compile/compile.h"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/compile/placed_with_slack.h"
+#include "poet/compile/portfolio.h"
+#include "poet/compile/variants/orders.h"
+
+namespace poet {
+namespace {
+
+void check(const CompileRequest& request) {
+  verify(request.instance);
+  const Limits& limits = request.limits;
+  if (limits.ram_budget.value() <= 0) throw InputError(Field{"ram_budget"}, "must be > 0");
+  if (limits.deadline && !(limits.deadline->value() > 0 && std::isfinite(limits.deadline->value())))
+    throw InputError(Field{"deadline"}, "must be > 0 and finite");
+  if (limits.max_bytes_written && limits.max_bytes_written->value() < 0)
+    throw InputError(Field{"max_bytes_written"}, "must be >= 0");
+  if (!(request.options.gap >= 0)) throw InputError(Field{"gap"}, "must be >= 0");
+  if (!(request.options.time_limit_seconds > 0)) throw InputError(Field{"time_limit_seconds"}, "must be > 0");
+  if (request.options.threads < 1) throw InputError(Field{"threads"}, "must be >= 1");
+  if (request.on_time) check_on_time(request);
+}
+
+/// The request as it is meant.
+CompileRequest settled(CompileRequest request) {
+  constexpr Bytes kMostRam{std::int64_t{1} << 60};  // sums of larger budgets and sizes could overflow
+  request.limits.ram_budget = std::min(request.limits.ram_budget, kMostRam);
+  request.choose_paged = request.choose_paged && request.semantics == Semantics::device;
+  return request;
+}
+
+/// Adds slack to the best plan's transfers if it costs no energy or time.
+void leave_slack(const CompileRequest& request, const Stop& stop, const Instance& instance,
+                 CompileResult& made) {
+  std::optional<PlacedPlan> slack = placed_with_slack(request, instance, made.plan, made.report, stop);
+  if (!slack) return;
+  made.plan = std::move(slack->plan);
+  made.layout = std::move(slack->layout);
+  made.report = replay(instance, made.plan, request.semantics, request.limits);
+  if (made.synchronous) made.schedule_report = made.report;
+  if (request.addresses)
+    made.arena = replay_layout(instance, made.plan, made.layout, request.semantics, request.limits);
+  if (made.expected) made.expected = simulate(instance, made.plan);
+}
+
+/// Completes an answer without a plan.
+void say_why(const CompileRequest& request, const Form& given, Explanation why, CompileResult& result) {
+  result.keep_all = given.keep_all;
+  result.outcome.explanation = std::move(why);
+  const bool infeasible = result.certificate.status == Status::infeasible;
+  if (!infeasible || !request.best_order || is_impossible_in_any_order(request, given)) return;
+  result.outcome.explanation = {};
+  result.outcome.explanation.reason = "no plan was found in the orders of ops that were tried";
+  result.certificate = result.outcome.certificate = certify_none(Status::unknown, result.certificate.bounds);
+}
+
+}  // namespace
+
+CompileResult compile(const CompileRequest& asked) {
+  check(asked);
+  const CompileRequest request = settled(asked);
+  Clock clock(request.options);
+  Ledger ledger(request, clock);
+  Portfolio portfolio(request, clock, ledger);
+
+  const std::shared_ptr<const Form> given = given_form(request);
+  portfolio.add(given);
+  if (request.best_order && ledger.may_save(*given))
+    if (const auto other = form_of_least_peak(request, clock.limit())) portfolio.add(other);
+  while (portfolio.go_on()) {
+  }
+  const bool timed_out = clock.limit().expired();
+  portfolio.finish();
+  Outcome why;
+  if (!ledger.has_plan() || request.options.solver == Solver::file) why = portfolio.explain();
+
+  CompileResult result = ledger.answer();
+  if (result.has_plan())
+    leave_slack(request, clock.finish(), *ledger.variant_of_best().judged, result);
+  else
+    say_why(request, *given, std::move(why.explanation), result);
+  result.outcome.next_step = why.next_step;
+  result.outcome.external_solver = why.external_solver;
+  result.solves = 1 + portfolio.reserves();
+  result.outcome.timed_out = timed_out;
+  result.outcome.solve_seconds = clock.limit().elapsed();
+  return result;
+}
+
+}  // namespace poet

@@ -1,0 +1,233 @@
+#include "poet/compile/sources/variant_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "poet/compile/refit_with_reserve.h"
+#include "poet/optimize/explain.h"
+#include "poet/optimize/large.h"
+#include "poet/optimize/search/prefetch_in_place.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/schedule/linearise.h"
+#include "poet/plan/schedule/stages_of.h"
+#include "poet/plan/timing/timeline.h"
+#include "poet/verify/replay.h"
+
+namespace poet {
+namespace {
+
+/// Returns whether plans with synchronous paging, which are not staged schedules, are searched for.
+bool searches_synchronous(const CompileRequest& request) {
+  const SolveOptions& options = request.options;
+  return request.semantics == Semantics::device && options.synchronous && options.paging &&
+         request.instance.costs.has_storage && options.solver != Solver::file;
+}
+
+bool is_large(const Instance& instance) { return poet::is_large(instance.graph.ops.size()); }
+
+/// Progress goes through the ledger, which knows more.
+SolveOptions reporting_to(Ledger& ledger, const Variant& variant, bool with_loads, SolveOptions options) {
+  options.on_progress = [&ledger, &variant, with_loads](const Progress& progress) {
+    if (progress.bound_joules) ledger.raise(variant, *progress.bound_joules, progress.staged_bound_joules);
+    // With loads, staged schedules do not wait for these, so that their energy is too low.
+    const bool counts = !with_loads && !variant.bounds_only;
+    ledger.report(progress.phase, counts ? progress.incumbent_joules : std::nullopt);
+  };
+  return options;
+}
+
+}  // namespace
+
+VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clock& clock, Ledger& ledger)
+    : variant_(std::move(variant)),
+      request_(request),
+      clock_(clock),
+      ledger_(ledger),
+      problem_{*variant_.searched, variant_.limits, request.semantics} {
+  const bool with_loads = has_paged(*variant_.searched);
+  options_ = reporting_to(ledger_, variant_, with_loads, request.options);
+  if (with_loads) {
+    loads_.emplace(*variant_.searched, variant_.limits, options_.rematerialization);
+    options_.rematerialization = true;
+    const Bytes written = loads_->loads().written_home;
+    const std::optional<Bytes> most = variant_.limits.max_bytes_written;
+    if (most && *most < written) {
+      impossible_ = fmt::format("a step writes {} bytes home to storage, over the limit of {}",
+                                written.value(), most->value());
+      ledger_.close(variant_);
+      ended_ = true;
+    }
+  }
+  if (searches_synchronous(request) && !variant_.bounds_only && !ended_)
+    scratch_.emplace(loads_ ? loads_->request(request.semantics) : problem_, options_, clock_.limit());
+}
+
+bool VariantSearch::is_quick() const { return !ended_ && scratch_ && scratch_->is_quick(); }
+
+bool VariantSearch::go_on() {
+  if (ended_) return false;
+  const bool quick = is_quick();
+  if (clock_.limit()() || !next_step()) {
+    ended_ = !clock_.limit()();
+    return false;
+  }
+  if (!quick) spent_ += step_costs_ * static_cast<double>(problem_.instance.graph.ops.size());
+  collect();
+  return true;
+}
+
+// On large problems passes and bounds take turns, as each takes long. On others plans come first: where one
+// is good enough, a bound shows that soon.
+bool VariantSearch::next_step() {
+  constexpr double kStaged = 4;  // as long as that many passes
+  const bool takes_turns = is_large(problem_.instance) && scratch_ && !scratch_->is_quick();
+  step_costs_ = 1;
+  if (takes_turns && !staged_) start_staged();
+  bounds_turn_ = takes_turns && !bounds_turn_;
+  const auto go_on_with_stages = [this] {
+    if (!staged_) start_staged();
+    if (ledger_.has_plan()) staged_->know(ledger_.joules());
+    step_costs_ = kStaged * (1L << std::min(staged_->rounds(), 20));
+    return staged_->go_on();
+  };
+  if (bounds_turn_ && go_on_with_stages()) return true;
+  step_costs_ = 1;
+  if (scratch_ && scratch_->go_on()) return true;
+  return go_on_with_stages();
+}
+
+void VariantSearch::start_staged() {
+  const SolveRequest problem = loads_ ? loads_->request(request_.semantics) : problem_;
+  if (scratch_ && !is_large(problem_.instance))
+    near_.emplace(problem, options_, clock_.limit(), scratch_->take());
+  const Aim aim = variant_.bounds_only               ? Aim::bound
+                  : variant_.scope == Scope::nothing ? Aim::plans
+                                                     : Aim::plans_and_bound;
+  staged_.emplace(problem, options_, clock_.limit(), near_ ? &*near_ : nullptr, aim);
+  if (staged_->is_impossible()) ledger_.close(variant_);
+}
+
+const SynchronousPlan* VariantSearch::best_synchronous() const {
+  if (near_) return near_->best();
+  return scratch_ ? scratch_->best() : nullptr;
+}
+
+// Takes over what the step has found. Plans with addresses first: they are answers as they stand.
+void VariantSearch::collect() {
+  if (staged_) {
+    const Search& search = staged_->search();
+    ledger_.raise(variant_, search.bound(), search.staged_bound());
+    ledger_.count(search.nodes - nodes_, search.used_solver);
+    nodes_ = search.nodes;
+  }
+  if (variant_.bounds_only) return;
+  if (scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_) {
+    placed_joules_ = scratch_->placed()->energy.value();
+    if (auto placed = placed_proposal()) consider(std::move(*placed));
+  }
+  if (const SynchronousPlan* best = best_synchronous();
+      best != nullptr && best->energy.value() < synchronous_joules_) {
+    synchronous_joules_ = best->energy.value();
+    consider(proposal_of(*best));
+  }
+  if (staged_ && staged_->search().has_incumbent())
+    if (auto staged = staged_proposal()) consider(std::move(*staged));
+}
+
+Proposal VariantSearch::proposal_of(const SynchronousPlan& plan) const {
+  Proposal made;
+  made.synchronous = true;
+  made.decided = plan.decided;
+  if (loads_) {
+    made.plan = planned_without_loads(loads_->of(), plan.plan, clock_.limit().when_cancelled());
+  } else {
+    made.plan = plan.plan;
+    made.schedule = plan.schedule;
+  }
+  return made;
+}
+
+/// Absent where the plan, converted from the instance with loads, breaks a limit.
+std::optional<Proposal> VariantSearch::placed_proposal() const {
+  const PlacedPlan& found = *scratch_->placed();
+  const PlacedPlan made = prefetched_in_place(
+      *variant_.judged, loads_ ? placed_without_loads(*variant_.judged, loads_->loads(), found) : found);
+  const Limits limits{variant_.limits.ram_budget, std::nullopt, variant_.limits.max_bytes_written};
+  if (!replay(*variant_.judged, made.plan, request_.semantics, limits).valid) return std::nullopt;
+  return Proposal{made.plan, made.energy, {}, {}, true, made.layout};
+}
+
+std::optional<Proposal> VariantSearch::staged_proposal() {
+  // On large problems planning transfers takes long.
+  const double joules = staged_->search().best_staged_joules();
+  if (joules >= staged_joules_) return std::nullopt;
+  std::optional<PlannedSchedule> found = staged_->best();
+  staged_joules_ = std::min(joules, staged_->search().best_staged_joules());
+  if (!found) return std::nullopt;
+  Proposal made;
+  made.decided = decisions_of(found->schedule);
+  if (loads_) {
+    made.plan = planned_without_loads(loads_->of(), found->plan, clock_.limit().when_cancelled());
+    made.synchronous = true;
+  } else {
+    made.plan = std::move(found->plan);
+    made.schedule = std::move(found->schedule);
+  }
+  return made;
+}
+
+// Judges a plan by its timeline on the device.
+void VariantSearch::consider(Proposal proposal) {
+  const Instance& instance = *variant_.judged;
+  if (request_.semantics == Semantics::device) {
+    const Timeline line = timeline_of(instance, proposal.plan);
+    proposal.energy = energy_of(instance, proposal.plan, line);
+    if (request_.limits.deadline && line.makespan > latest_end(request_.limits.deadline->value())) {
+      if (proposal.energy.value() < joules_) late_ = Seconds(line.makespan) - *request_.limits.deadline;
+      ledger_.note_late(Seconds(line.makespan));
+      return;
+    }
+  } else {
+    proposal.energy = replay(instance, proposal.plan, request_.semantics, request_.limits).energy;
+  }
+  if (proposal.energy.value() < joules_) {
+    joules_ = proposal.energy.value();
+    late_.reset();
+  }
+  ledger_.note_incumbent(proposal.energy);
+  if (proposal.energy.value() >= ledger_.joules()) return;
+  if (proposal.layout && variant_.reserve == Bytes(0))
+    ledger_.offer(variant_, std::move(proposal));
+  else
+    fit(std::move(proposal));
+}
+
+std::optional<Bytes> VariantSearch::over() const {
+  if (!unfit_ || !ledger_.is_notable(unfit_->energy.value())) return std::nullopt;
+  return over_;
+}
+
+std::optional<Seconds> VariantSearch::late() const { return late_; }
+
+Outcome VariantSearch::explain() {
+  Outcome outcome;
+  if (!impossible_.empty()) {
+    outcome.explanation.reason = impossible_;
+    return outcome;
+  }
+  if (!staged_) start_staged();
+  outcome = staged_->outcome();
+  if (outcome.certificate.status == Status::infeasible) ledger_.close(variant_);
+  collect();
+  if (!loads_) return outcome;
+  OpId& binding = outcome.explanation.binding_op;
+  const WithLoads& loads = loads_->loads();
+  while (binding.valid() && !loads.original[binding].valid()) binding = OpId(binding.index + 1);  // a reader
+  if (binding.valid()) binding = loads.original[binding];
+  outcome.explanation.least_deadline.reset();  // of a schedule whose loads may end later
+  return outcome;
+}
+
+}  // namespace poet

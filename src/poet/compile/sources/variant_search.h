@@ -1,0 +1,89 @@
+#pragma once
+
+// The search in one variant, in steps: plans from scratch (streaming passes, greedy, local search), then
+// staged schedules with bounds, and plans near the solutions of relaxations.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "poet/compile/ledger.h"
+#include "poet/compile/proposal.h"
+#include "poet/compile/sources/load_problem.h"
+#include "poet/compile/variants/variant.h"
+#include "poet/optimize/search/plans_from_scratch.h"
+#include "poet/optimize/staged_search.h"
+
+namespace poet {
+
+class VariantSearch {
+ public:
+  /// The request, the clock and the ledger must outlive this.
+  VariantSearch(Variant variant, const CompileRequest& request, Clock& clock, Ledger& ledger);
+  VariantSearch(const VariantSearch&) = delete;
+  VariantSearch& operator=(const VariantSearch&) = delete;
+
+  [[nodiscard]] const Variant& variant() const { return variant_; }
+
+  /// Runs a step, and offers what it finds to the ledger. Returns false, without one, if nothing is left.
+  bool go_on();
+  /// Returns whether the next step is one of the quick ones: streaming passes, milliseconds per 1,000 ops.
+  [[nodiscard]] bool is_quick() const;
+  /// Returns whether the plans that come before bounds are found.
+  [[nodiscard]] bool is_settled() const { return ended_ || staged_ || !scratch_; }
+  /// Effort of the steps after the quick ones, whatever the machine: ops times steps, doubled with each
+  /// round.
+  [[nodiscard]] double spent() const { return spent_; }
+
+  /// The energy of the best plan, whether or not its addresses fit and it meets the deadline; infinite
+  /// without any.
+  [[nodiscard]] double joules() const { return joules_; }
+  /// By how much the addresses of the best plan exceed the RAM budget, and by how much the best plan misses
+  /// the deadline, if nothing that is notably cheaper than the ledger's best plan avoids it.
+  [[nodiscard]] std::optional<Bytes> over() const;
+  [[nodiscard]] std::optional<Seconds> late() const;
+
+  /// Once the search has ended, places the best plan again, with all effort, if its addresses do not fit.
+  void finish();
+  /// Without a plan: the explanation, which may take a moment after the time limit; plans that it finds are
+  /// offered, too. Closes the variant's scope if there is no plan.
+  [[nodiscard]] Outcome explain();
+
+ private:
+  void start_staged();
+  bool next_step();
+  void collect();
+  void consider(Proposal proposal);
+  void fit(Proposal proposal);
+  void repair();
+  [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
+  [[nodiscard]] std::optional<Proposal> placed_proposal() const;
+  [[nodiscard]] std::optional<Proposal> staged_proposal();
+  [[nodiscard]] const SynchronousPlan* best_synchronous() const;
+
+  const Variant variant_;
+  const CompileRequest& request_;
+  Clock& clock_;
+  Ledger& ledger_;
+  std::optional<LoadProblem> loads_;  // if persistent values are paged
+  SolveRequest problem_;              // that is searched: with loads
+  SolveOptions options_;
+  std::string impossible_;  // why the variant has no plan
+  std::optional<PlansFromScratch> scratch_;
+  std::optional<SynchronousSearch> near_;
+  std::optional<StagedSearch> staged_;
+  bool ended_ = false;
+  bool bounds_turn_ = false;
+  double spent_ = 0;
+  double step_costs_ = 1;
+  double joules_ = kInfinity;
+  // The energies last collected, by the sources' own clocks.
+  double synchronous_joules_ = kInfinity, placed_joules_ = kInfinity, staged_joules_ = kInfinity;
+  std::optional<Proposal> unfit_;  // the cheapest whose addresses do not fit
+  Bytes over_{};
+  double repaired_at_ = kInfinity;  // the energy of the plan repaired last
+  std::optional<Seconds> late_;     // delay of the cheapest plan
+  long nodes_ = 0;                  // counted already
+};
+
+}  // namespace poet

@@ -1,0 +1,83 @@
+#include "poet/compile/variants/residences.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "poet/optimize/problem/loads.h"
+#include "poet/plan/allowance.h"
+#include "poet/plan/paged_to_fit.h"
+
+namespace poet {
+namespace {
+
+bool writes_too_much(const Instance& paged, const Limits& limits) {
+  return limits.max_bytes_written && with_loads(paged).written_home > *limits.max_bytes_written;
+}
+
+Bytes floor_of(const Form& form, const PagedSet& paged) {
+  return ram_floor(with_paged(form.instance, paged), Semantics::device).bytes();
+}
+
+Joules saved_by_residents(const CompileRequest& request, const Form& form) {
+  return most_saved_by_residents(form.instance, request.limits.ram_budget);
+}
+
+}  // namespace
+
+std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form) {
+  std::vector<PagedSet> sets = paged_sets(form.instance, request.limits);
+  const auto hopeless = [&](const PagedSet& paged) {
+    return writes_too_much(with_paged(form.instance, paged), request.limits);
+  };
+  if (!std::ranges::all_of(sets, hopeless)) std::erase_if(sets, hopeless);
+  return sets;
+}
+
+bool is_possible(const CompileRequest& request, const Form& form, const PagedSet& paged) {
+  const Instance instance = with_paged(form.instance, paged);
+  return has_homes(instance) && !writes_too_much(instance, request.limits) &&
+         ram_floor(instance, Semantics::device).bytes() <= request.limits.ram_budget;
+}
+
+std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
+                                     const std::vector<PagedSet>& tried, const PagedSet& best) {
+  const Bytes floor = floor_of(form, best);
+  Bytes lower(0), higher = request.limits.ram_budget;
+  for (const PagedSet& other : tried) {
+    const Bytes of = floor_of(form, other);
+    if (of < floor) lower = std::max(lower, of);
+    if (of > floor) higher = std::min(higher, of);
+  }
+  std::vector<PagedSet> beside;
+  for (const Bytes to : {lower, higher}) {
+    std::optional<PagedSet> paged = paged_to_fit(form.instance, Bytes((floor.value() + to.value()) / 2));
+    if (!paged || paged->empty() || std::ranges::find(tried, *paged) != tried.end()) continue;
+    if (is_possible(request, form, *paged)) beside.push_back(std::move(*paged));
+  }
+  if (beside.size() == 2 && beside.front() == beside.back()) beside.pop_back();
+  return beside;
+}
+
+Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const Form> form) {
+  const Bytes rounding = rounding_of(form->instance, form->all);
+  const PagedSet all = form->all;
+  Variant made = variant_of(request, std::move(form), all);
+  made.limits = {request.limits.ram_budget + rounding, std::nullopt, std::nullopt};
+  made.scope = Scope::all_paging;
+  made.saved = saved_by_residents(request, *made.form);
+  made.bounds_only = true;
+  return made;
+}
+
+void widen_scope(const CompileRequest& request, Variant& variant) {
+  const Form& form = *variant.form;
+  if (variant.scope != Scope::nothing || variant.paged != form.all) return;
+  const Limits& limits = request.limits;
+  if (limits.deadline || write_limit(variant.judged->costs, limits)) return;
+  if (rounding_of(form.instance, form.all) != Bytes(0)) return;
+  variant.scope = Scope::all_paging;
+  variant.saved = saved_by_residents(request, form);
+}
+
+}  // namespace poet

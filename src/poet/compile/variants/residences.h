@@ -1,0 +1,31 @@
+#pragma once
+
+// Which persistent values live on storage: the choices that are tried.
+
+#include <vector>
+
+#include "poet/compile/variants/variant.h"
+
+namespace poet {
+
+/// Returns the choices to try first (optimize/problem/residence.h), everything resident in front if that
+/// fits. Without those whose updates write more home than the limits allow, unless all do. Empty if no choice
+/// leaves room for the largest op.
+[[nodiscard]] std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form);
+
+/// Returns choices that leave a little less and a little more RAM free than `best`, halfway to those of
+/// `tried` next to it. `best` is among `tried`.
+[[nodiscard]] std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
+                                                   const std::vector<PagedSet>& tried, const PagedSet& best);
+
+/// Returns whether the choice leaves room for the largest op and may be paged within the limits.
+[[nodiscard]] bool is_possible(const CompileRequest& request, const Form& form, const PagedSet& paged);
+
+/// The variant with everything paged, without limits on time and bytes written, in the RAM of any choice: its
+/// bound, less what residence could save, holds for every choice that pages something.
+[[nodiscard]] Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const Form> form);
+
+/// Gives the variant that scope if its bound holds likewise.
+void widen_scope(const CompileRequest& request, Variant& variant);
+
+}  // namespace poet

@@ -1,0 +1,152 @@
+#include "poet/optimize/search/plans_from_scratch.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "poet/optimize/heuristic/greedy.h"
+#include "poet/optimize/search/candidate_search.h"
+
+namespace poet {
+namespace {
+
+// Shares of the RAM budget that a search leaves free: if RAM is full, no transfer can overlap compute.
+constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
+constexpr int kRounds = 12;  // of streaming passes
+
+SolveOptions quiet(SolveOptions options) {
+  options.on_progress = nullptr;
+  return options;
+}
+
+}  // namespace
+
+PlansFromScratch::PlansFromScratch(const SolveRequest& request, const SolveOptions& options, const Stop& stop)
+    : request_(request), options_(quiet(options)), stop_(stop), plans_(request_, options, stop_) {}
+
+// Chooses the steps. On large problems a round of passes is a step: there they take long, and candidates are
+// expensive.
+void PlansFromScratch::prepare() {
+  constexpr int kFew = 3;
+  prepared_ = true;
+  guesses_.resize(kWaiting.size());
+  const Problem& problem = guess(0).problem;
+  if (!problem.paging || keeps_all(problem) || is_below_floor(problem)) return;
+  std::vector<Step> steps;
+  const auto for_each_guess = [&](auto step) {
+    for (std::size_t i = 0; i < kWaiting.size(); ++i)
+      steps.push_back([this, step, i] { return step(guess(i)); });
+  };
+  const bool large = is_large(problem);
+  for_each_guess([this](Guess& of) { return find_the_first(of); });
+  for_each_guess([this](Guess& of) { return stream(of, kFew); });
+  steps.emplace_back([this] { return search_a_little(); });
+  const std::size_t quick = steps.size();
+  for (int round = large ? kFew : kRounds - 1; round < kRounds; ++round)
+    for_each_guess([this, large](Guess& of) { return stream(of, large ? 1 : kRounds - kFew); });
+  for_each_guess([this](Guess& of) { return search(of); });
+  for (const double share : kHeldBack) steps.push_back([this, share] { return hold_back(share); });
+  slow_ = steps.size() - quick;
+  left_.assign(std::make_move_iterator(steps.rbegin()), std::make_move_iterator(steps.rend()));
+}
+
+bool PlansFromScratch::go_on() {
+  if (!prepared_) prepare();
+  while (!left_.empty()) {
+    const Step step = std::move(left_.back());
+    left_.pop_back();
+    if (step()) return true;
+  }
+  return false;
+}
+
+PlansFromScratch::Guess& PlansFromScratch::guess(std::size_t waiting) {
+  std::unique_ptr<Guess>& made = guesses_[waiting];
+  if (!made) {
+    made = std::make_unique<Guess>();
+    made->problem = instant_problem(request_, options_, kWaiting[waiting]);
+  }
+  return *made;
+}
+
+StreamingSearch& PlansFromScratch::streams_with_addresses(Guess& of) const {
+  const std::int64_t alignment = std::max<std::int64_t>(1, request_.instance.costs.alignment.value());
+  if (!of.with_addresses) of.with_addresses.emplace(of.problem, alignment);
+  return *of.with_addresses;
+}
+
+bool PlansFromScratch::find_the_first(Guess& of) {
+  constexpr int kQuickRounds = 6;
+  if (plans_.has_placed()) return false;
+  const Stop stop = stop_.when_cancelled();
+  StreamingSearch& streams = streams_with_addresses(of);
+  for (int round = 0; round < kQuickRounds && !streams.best() && !stop(); ++round)
+    if (streams.improve(stop)) plans_.consider(of.problem, *streams.best());
+  return true;
+}
+
+bool PlansFromScratch::stream(Guess& of, int rounds) {
+  if (stop_()) return false;
+  if (!of.streams) of.streams.emplace(of.problem);
+  for (StreamingSearch* streams : {&*of.streams, &streams_with_addresses(of)}) {
+    bool better = false;
+    for (int round = 0; round < rounds && !stop_(); ++round) better |= streams->improve(stop_);
+    if (better && !stop_.cancelled()) plans_.consider(of.problem, *streams->best());
+  }
+  return true;
+}
+
+// Where streaming passes do badly, a little of the search that follows says how it will do.
+bool PlansFromScratch::search_a_little() {
+  constexpr std::size_t kLikely = 1;  // of kWaiting
+  constexpr double kPartOfEffort = 0.04;
+  Guess& of = guess(kLikely);
+  if (stop_() || is_large(of.problem)) return false;
+  search_candidates(of.problem, options_, stop_, plans_, kPartOfEffort);
+  return true;
+}
+
+bool PlansFromScratch::search(Guess& of) {
+  if (stop_() || (is_large(of.problem) && plans_.best() != nullptr)) return false;
+  const std::optional<Joules> before = plans_.energy();
+  search_candidates(of.problem, options_, stop_, plans_);
+  if (plans_.energy() != before) best_guess_ = &of;
+  return true;
+}
+
+bool PlansFromScratch::hold_back(double share) {
+  constexpr double kPartOfEffort = 0.3;
+  if (stop_() || best_guess_ == nullptr || !request_.instance.costs.timing.concurrent) return false;
+  if (is_large(best_guess_->problem)) return false;
+  Problem problem = best_guess_->problem;
+  problem.budget -= static_cast<std::int64_t>(share * static_cast<double>(problem.budget));
+  if (is_below_floor(problem)) return false;
+  search_candidates(problem, options_, stop_, plans_, kPartOfEffort);
+  return true;
+}
+
+std::vector<SynchronousPlan> search_synchronous(const SolveRequest& request, const SolveOptions& options,
+                                                const Stop& stop) {
+  PlansFromScratch search(request, options, stop);
+  while (search.go_on()) {
+  }
+  return search.take();
+}
+
+std::optional<SynchronousPlan> fitted(const SolveRequest& request, const SolveOptions& options,
+                                      const Decisions& decisions, const Stop& stop) {
+  std::optional<SynchronousPlan> best;
+  for (const double waiting : kWaiting) {
+    const Problem problem = instant_problem(request, options, waiting);
+    if (stop() || is_below_floor(problem)) break;
+    const std::optional<Candidate> candidate = decisions.recompute.empty()
+                                                   ? greedy(problem, [&] { return stop(); })
+                                                   : greedy_from(problem, decisions, stop);
+    if (!candidate || !candidate->within(problem)) continue;
+    std::optional<SynchronousPlan> made = synchronous_plan(request, problem, *candidate, stop);
+    if (made && (!best || made->energy < best->energy)) best = std::move(made);
+  }
+  return best;
+}
+
+}  // namespace poet
