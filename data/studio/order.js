@@ -119,7 +119,7 @@ function cpp(state, ram, factor, device) {
     `  policy.ram = poet::Bytes(${ram});`,
     ...(factor ? [`  policy.deadline = {.factor = ${factor}};`] : []),
     "  policy.persistent = poet::PersistentPolicy::automatic;",
-    "  policy.split = {.automatic = true, .energy = poet::quick_energy, .tables = true};",
+    "  policy.split = {.automatic = true, .tables = true};",
     "  poet::CompileRequest how;",
     `  how.options.time_limit_seconds = ${timeLimit(state)};`,
     `  poet::Workload workload = poet::load(network, {.name = ${JSON.stringify(device)}}, policy);`,

@@ -12,7 +12,6 @@
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
-#include "poet/optimize/quick_energy.h"
 #include "poet/optimize/solvers/solver.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/ram_budget.h"
@@ -138,8 +137,6 @@ Problem take_problem(Arguments& arguments) {
   options.synchronous = !staged;
   if (const auto gap = arguments.fraction("gap")) options.gap = *gap;
   if (const auto limit = arguments.seconds("time_limit")) options.time_limit_seconds = limit->value();
-  problem.policy.split.energy = quick_energy_within(options.time_limit_seconds);
-  problem.policy.split.compared_ops = quick_ops(options.time_limit_seconds);
   options.threads = arguments.threads();
   if (const auto name = arguments.take<std::string>("solver"))
     options.solver = choose<Solver>("solver", *name, {{"cbc", Solver::cbc}, {"highs", Solver::highs}});

@@ -7,4 +7,3 @@
 #include "poet/answer/least_budget.h"
 #include "poet/base/error.h"
 #include "poet/device.h"
-#include "poet/optimize/quick_energy.h"

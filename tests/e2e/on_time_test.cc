@@ -18,7 +18,8 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kResnet =
-    "solve --quiet --model resnet14_cifar --persistent resident --ram-budget 1.3MB --time-limit 5s ";
+    "solve --quiet --model resnet14_cifar --persistent resident --split off --ram-budget 1.3MB --time-limit "
+    "5s ";
 
 /// The Raspberry Pi 4, its card at times half as fast.
 std::string varying_device(const TemporaryFolder& folder) {

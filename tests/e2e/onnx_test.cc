@@ -60,9 +60,9 @@ TEST_F(Onnx, SolvesLikeTheInstanceMadeOfIt) {
   const TemporaryFolder folder;
   const std::string instance = folder.file("s.json");
   EXPECT_EQ(poet("import --platform a72 -o " + instance + " " + file_).exit_code, 0);
-  const std::string rest = " --ram-budget 19MB --quiet --json";
+  const std::string rest = " --ram-budget 19MB --split off --quiet --json";
   const ProgramRun direct = poet("solve --onnx " + file_ + " --platform a72" + rest);
-  const ProgramRun by_file = poet("solve --instance " + instance + rest);
+  const ProgramRun by_file = poet("solve --instance " + instance + " --ram-budget 19MB --quiet --json");
   ASSERT_EQ(direct.exit_code, 0) << direct.err;
   ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
   EXPECT_EQ(direct.json()["energy_joules"], by_file.json()["energy_joules"]);

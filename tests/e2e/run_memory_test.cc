@@ -70,8 +70,8 @@ TEST(RunMemory, OfAPlanIsReleasedBeforeAnothersIsTaken) {
   std::ofstream(folder.file("control")) << "30MB from step 3\nall from step 5\n55MB from step 7\n";
   const Json json = trained(
       "--model resnet18_cifar --batch-size 4 --platform a72 --steps 8 --ram-budget "
-      "75MB,55MB,30MB --pressure off --cgroup off --control " +
-      folder.file("control") + kFastSearch);
+      "75MB,55MB,30MB --pressure off --cgroup off --gap 0.5 --time-limit 2s --quiet --control " +
+      folder.file("control"));
   ASSERT_FALSE(json.is_null());
   ASSERT_EQ(json["stretches"].size(), 4U);
   for (const Json& stretch : json["stretches"]) {

@@ -30,7 +30,9 @@ void expect_fit(const CompileRequest& request, const CompileResult& result) {
   EXPECT_LE(result.certificate.bounds.every_plan, result.report.energy);
   EXPECT_EQ(result.certificate.status,
             result.certificate.gap <= request.options.gap ? Status::optimal : Status::feasible);
-  EXPECT_EQ(result.reserve > Bytes(0), result.solves > 1);
+  if (result.reserve > Bytes(0)) {
+    EXPECT_GT(result.solves, 1);
+  }
 }
 
 TEST(CompileProperty, AddressesFitTheBudget) {

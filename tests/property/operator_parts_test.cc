@@ -24,7 +24,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 /// One axis: a label, and which of its axes, counted from the last one, where it stands for several.
-struct Cut {
+struct CutGraph {
   std::string label;
   std::size_t from_last = 0;
   bool summed = false;
@@ -44,7 +44,7 @@ std::size_t covered(const OperandSpec& spec, const Shape& shape) {
 }
 
 /// The operand's axis along which it is cut, if it has it.
-std::optional<std::size_t> axis_of(const OperandSpec& spec, const Shape& shape, const Cut& cut) {
+std::optional<std::size_t> axis_of(const OperandSpec& spec, const Shape& shape, const CutGraph& cut) {
   std::size_t at = 0;
   for (const AxisSpec& axis : spec.axes) {
     const bool several = stands_for_several(axis);
@@ -73,8 +73,8 @@ std::vector<Operand> operands_of(const Op& op, const OperatorSchema& schema) {
   return all;
 }
 
-std::vector<Cut> cuts_of(const Graph& alone, const Op& op, const OperatorSchema& schema) {
-  std::vector<Cut> cuts;
+std::vector<CutGraph> cuts_of(const Graph& alone, const Op& op, const OperatorSchema& schema) {
+  std::vector<CutGraph> cuts;
   const std::vector<Operand> operands = operands_of(op, schema);
   const bool has_bias = schema.inputs.back().optional && op.inputs.size() == schema.inputs.size();
   std::istringstream words{std::string(schema.parts)};
@@ -137,7 +137,7 @@ void expect_near(const Numbers& actual, const Numbers& wanted, const std::string
 }
 
 /// Whether there was anything to cut.
-bool expect_parts_alike(const Graph& alone, const OperatorSchema& schema, const Cut& cut,
+bool expect_parts_alike(const Graph& alone, const OperatorSchema& schema, const CutGraph& cut,
                         const Contents& inputs, const Contents& whole) {
   const Op& op = alone.ops[OpId(alone.ops.size() - 1)];
   std::int64_t size = 1;
@@ -221,7 +221,7 @@ TEST(OperatorParts, MakeUpTheWhole) {
                                                               : static_cast<double>(random() % choices));
         }
         const Contents whole = computed(alone, inputs);
-        for (const Cut& cut : cuts_of(alone, op, schema))
+        for (const CutGraph& cut : cuts_of(alone, op, schema))
           if (expect_parts_alike(alone, schema, cut, inputs, whole)) seen.insert(schema.kind);
         ASSERT_FALSE(HasFatalFailure() || HasNonfatalFailure());
       }

@@ -15,7 +15,7 @@ namespace poet::test {
 /// step here.
 inline const std::string kSmallCnn = "--model resnet14_cifar --platform a72 --batch-size 2";
 /// Plans at once: what is trained by is tested here, not how good it is.
-inline const std::string kFastSearch = " --gap 0.5 --time-limit 2s --quiet ";
+inline const std::string kFastSearch = " --gap 0.5 --time-limit 2s --split off --quiet ";
 /// Of RAM for the small network: so that everything is kept, and so that the plan pages and recomputes.
 inline const std::string kPlenty = " --ram-budget 4MB ";
 inline const std::string kScarce = " --ram-budget 2.2MB ";

@@ -77,19 +77,11 @@ std::vector<Solved> solve_budgets(const ProblemOptions& typed, const Solving& ho
   Solving each = how;
   each.parts_fixed = true;
   ProblemOptions one = typed;
-  one.ram = budgets.back();
-  Solved smallest = pose_problem(one, how.adjust);
-  // From the smallest on: its graph is all the others'.
-  std::vector<Solved> problems(budgets.size());
-  for (std::size_t i = 0; i + 1 < budgets.size(); ++i) {
-    one.ram = budgets[i];
-    problems[i] = with_budget(smallest, one);
-  }
-  problems.back() = std::move(smallest);
+  // From the smallest on: the graph of its answer is all the others'.
   bool interrupted = false;
-  for (std::size_t i = problems.size(); i-- > 0;) {
+  for (std::size_t i = budgets.size(); i-- > 0;) {
     one.ram = budgets[i];
-    Solved posed = std::move(problems[i]);
+    Solved posed = answers.empty() ? pose_problem(one, how.adjust) : with_budget(answers.back(), one);
     double& limit = posed.request.options.time_limit_seconds;
     if (interrupted) limit = std::min(limit, kSecondsAfterInterrupt);
     answers.insert(answers.begin(), solve_posed(std::move(posed), one, each));

@@ -53,6 +53,7 @@ class SuggestionSearch {
     request.options.interrupted = [stop] { return stop.cancelled(); };
     request.options.on_progress = nullptr;
     request.options.explain = false;
+    if (!request.limits.deadline) request.on_time.reset();  // of steps that meet it
     const double began = stop_.elapsed();
     CompileResult result = compile(request);
     late_ = std::max(late_, stop_.elapsed() - began - request.options.time_limit_seconds);
@@ -83,8 +84,9 @@ class SuggestionSearch {
   /// What whoever asks with these limits is given.
   [[nodiscard]] std::optional<CompileResult> plan_within(const Limits& limits) {
     if (candidates_.within) return plan_of([&] { return candidates_.within(limits); });
-    request_.limits = limits;
-    return plan_of(request_);
+    CompileRequest request = request_;
+    request.limits = limits;
+    return plan_of(request);
   }
 
   /// RAM with which everything can be kept, with an address for each value.

@@ -113,7 +113,7 @@ std::string storage_traffic(const Solved& solved) {
   const TransferBound least = least_transfers(solved.request.instance, solved.request.limits.ram_budget);
   if (least.both > Bytes(0))
     out += fmt::format("; parameters and optimiser state alone have to move {} in this RAM{}",
-                       format_bytes(least.both), solved.workload.part ? " and these parts" : "");
+                       format_bytes(least.both), solved.workload.cut.part ? " and these parts" : "");
   return out;
 }
 

@@ -10,7 +10,6 @@
 #include "apps/cli/solve/options.h"
 #include "apps/shared/amounts.h"
 #include "poet/base/error.h"
-#include "poet/optimize/quick_energy.h"
 
 namespace poet::cli {
 namespace {
@@ -34,9 +33,6 @@ Policy policy_as_typed(const ProblemOptions& options) {
   Policy policy = policy_of(options.input, limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
-  const double time_limit = read_solver_options(options.solver).time_limit_seconds;
-  policy.split.energy = quick_energy_within(time_limit);
-  policy.split.compared_ops = quick_ops(time_limit);
   policy.split.tables = options.resident_for.empty() && policy.paging;
   policy.op_limit = read_op_limit(options.solver.op_limit);
   if (!has_device_defaults(policy, options) || !keeps_in_ram(options).empty()) return policy;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -18,7 +17,6 @@
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
 #include "poet/optimize/large.h"
-#include "poet/optimize/quick_energy.h"
 
 namespace poet::cli {
 namespace {
@@ -37,22 +35,23 @@ Solved pose_as(const ProblemOptions& options, const NetworkSpec& network, const 
                const Adjustment& adjust) {
   const CompileRequest how = how_to_solve(options);
   Workload workload = load(network, device_spec(options.input), policy);
-  if (adjust) adjust(workload.instance, workload.semantics);
+  if (adjust) {
+    adjust(workload.instance, workload.semantics);
+    if (workload.cuts)
+      workload.cuts->instance = [adjust, semantics = workload.semantics, make = workload.cuts->instance](
+                                    const Cut& cut, Bytes ram_budget) {
+        Instance made = make(cut, ram_budget);
+        adjust(made, semantics);
+        return made;
+      };
+  }
   return Solved(posed_answer(how, std::move(workload), policy));
-}
-
-/// The policy, with part sizes compared no longer than alternatives are tried.
-Policy quick_policy(const ProblemOptions& options) {
-  Policy policy = policy_of(options);
-  policy.split.energy = quick_energy_within(kSecondsToTry);
-  policy.split.compared_ops = std::min(policy.split.compared_ops, quick_ops(kSecondsToTry));
-  return policy;
 }
 
 /// The problem with another policy.
 std::function<Solved()> posing(const ProblemOptions& options, const Solving& how,
                                const std::function<void(Policy&)>& change) {
-  Policy policy = quick_policy(options);
+  Policy policy = policy_of(options);
   change(policy);
   return
       [&options, &how, policy] { return pose_as(options, network_spec(options.input), policy, how.adjust); };
@@ -119,7 +118,7 @@ std::vector<SuggestedBatch> smaller_batches(const ProblemOptions& options, const
   const std::int64_t whole = solved.request.instance.batch_size;
   const auto budget = static_cast<double>(solved.request.limits.ram_budget.value());
   const auto floor = static_cast<double>(solved.figures.floor.bytes().value());
-  const Policy policy = quick_policy(options);
+  const Policy policy = policy_of(options);
   for (std::int64_t size = whole / 2; size >= 1; size /= 2) {
     if (floor * static_cast<double>(size) / static_cast<double>(whole) > budget) continue;
     NetworkSpec network = network_spec(options.input);
@@ -151,14 +150,14 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   const bool large = is_large(solved.request.instance.graph.ops.size());
   if (automatic && !large)
     candidates.within = [&](const Limits& limits) {
-      Policy policy = quick_policy(options);
+      Policy policy = policy_of(options);
       policy.ram = limits.ram_budget;
       policy.deadline = {.time = limits.deadline};
       policy.max_bytes_written = limits.max_bytes_written;
       return pose_as(options, network_spec(options.input), policy, how.adjust);
     };
   solved.suggestions = find_suggestions(solved, candidates, stop);
-  const std::optional<Bytes> part = solved.workload.part;
+  const std::optional<Bytes> part = solved.workload.cut.part;
   if (automatic && large) solved.suggestions.split = part ? std::to_string(part->value()) : "off";
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
@@ -193,7 +192,7 @@ void solve_for_a_moment(Solved& solved) {
 bool counts_persistent(const Solved& solved) { return solved.request.instance.costs.persistent > Bytes(0); }
 
 std::string in_parts(const Workload& workload) {
-  return workload.part ? fmt::format(" in parts of {}", format_bytes(*workload.part)) : "";
+  return workload.cut.part ? fmt::format(" in parts of {}", format_bytes(*workload.cut.part)) : "";
 }
 
 bool ram_hopeless(const Solved& solved) {
@@ -223,22 +222,7 @@ PlanFile plan_file_of(const Solved& solved) {
 }
 
 Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust) {
-  constexpr double kLong = 1;  // seconds
-  Policy policy = policy_of(options);
-  std::optional<ProgressDisplay> display;
-  if (!options.solver.quiet && policy.split.automatic) {
-    const Stop clock = Stop(std::numeric_limits<double>::infinity());
-    policy.split.energy = [&display, clock, energy = policy.split.energy, least = std::optional<double>()](
-                              const Instance& instance, const Limits& limits) mutable {
-      if (clock.elapsed() > kLong) {
-        if (!display) display.emplace(stderr, Joules(0));
-        display->show({"comparing parts", least, std::nullopt, std::nullopt, clock.elapsed()});
-      }
-      const std::optional<Joules> found = energy(instance, limits);
-      if (found) least = std::min(found->value(), least.value_or(found->value()));
-      return found;
-    };
-  }
+  const Policy policy = policy_of(options);
   Solved solved = pose_as(options, network_spec(options.input), policy, adjust);
   solved.implied_options = implied_options(options);
   solved.ram_note = options.ram ? options.ram->note : "";
@@ -280,7 +264,7 @@ Solved with_budget(const Solved& other, const ProblemOptions& options) {
   CompileRequest how = how_to_solve(options);
   how.best_order = false;  // one order for all
   Workload workload = other.workload;
-  workload.instance = other.request.instance;
+  workload.instance = workload.choose_paged ? with_paged(other.request.instance, {}) : other.request.instance;
   Solved solved(posed_answer(std::move(how), std::move(workload), policy));
   solved.implied_options = other.implied_options;
   solved.ram_note = options.ram ? options.ram->note : "";

@@ -112,9 +112,9 @@ std::vector<std::string> suggestion_texts(const Solved& solved) {
   // time or as addresses need a little more.
   const Explanation& explanation = solved.result.outcome.explanation;
   const std::string same_parts =
-      solved.workload.part ? fmt::format(" --split {}", solved.workload.part->value()) : "";
+      solved.workload.cut.part ? fmt::format(" --split {}", solved.workload.cut.part->value()) : "";
   const std::optional<Bytes> least = explanation.least_ram;
-  const bool is_certain = solved.workload.part && knows_a_little_more_ram(solved);
+  const bool is_certain = solved.workload.cut.part && knows_a_little_more_ram(solved);
   const bool is_possible = !found.ram && !found.both && !deadline_hopeless(solved);
   if (least && *least > limits.ram_budget && least != found.ram && (is_possible || is_certain)) {
     const double change =

@@ -70,8 +70,8 @@ std::string rules(const Solved& solved, const std::string& persistent) {
       break;
   }
   std::string text = "device: transfers take time and RAM";
-  if (solved.workload.part)
-    text += fmt::format("; operators in parts of {}", format_bytes(*solved.workload.part));
+  if (solved.workload.cut.part)
+    text += fmt::format("; operators in parts of {}", format_bytes(*solved.workload.cut.part));
   if (solved.workload.persistent_excluded)
     return text +
            "; parameters, their gradients and optimiser state are outside the plan (--persistent excluded)";

@@ -5,7 +5,6 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/this_poet.h"
-#include "poet/cost/reorder.h"
 #include "poet/pipeline/ram_budget.h"
 #include "poet/pipeline/solve_options.h"
 
@@ -22,6 +21,7 @@ Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy)
   answer.request.semantics = posed.workload.semantics;
   answer.request.limits = posed.limits;
   answer.request.choose_paged = posed.workload.choose_paged;
+  answer.request.cuts = std::exchange(posed.workload.cuts, std::nullopt);
   answer.ram_note = note_of(policy.ram, posed.workload.whole_keep_all, posed.limits.ram_budget);
   answer.workload = std::move(posed.workload);
   answer.figures = posed.figures;
@@ -35,12 +35,14 @@ Answer answered(Answer posed) {
   answer.interrupted = request.options.interrupted && request.options.interrupted();
   request.options.on_progress = nullptr;
   request.options.interrupted = nullptr;
-  if (!answer.result.order.empty()) {
-    answer.keep_all_as_given = answer.figures.keep_all.peak_ram;
-    request.instance = reordered(request.instance, answer.result.order);
-    answer.figures = figures_of(request.instance, request.semantics);
-  }
-  if (request.choose_paged) request.instance = with_paged(std::move(request.instance), answer.result.paged);
+  const CompileResult& result = answer.result;
+  if (!result.order.empty()) answer.keep_all_as_given = answer.figures.keep_all.peak_ram;
+  request.instance = *result.instance;
+  answer.figures = figures_of(request.instance, request.semantics, request.choose_paged && !has_plan(answer));
+  if (request.cuts) answer.workload.cut = result.cut;
+  if (request.cuts && result.cut.part && !has_plan(answer))
+    answer.workload.unsplit = answer.workload.unsplit_of(*result.cut.part);
+  request.cuts.reset();
   return answer;
 }
 

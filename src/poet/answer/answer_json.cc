@@ -76,7 +76,7 @@ Json to_json(const Answer& answer) {
   json["keep_all_peak_ram_bytes"] = answer.figures.keep_all.peak_ram.value();
   json["persistent_bytes"] = instance.costs.persistent.value();
   json["paged_persistent_values"] = result.paged.size();
-  json["part_bytes"] = optional_json(answer.workload.part);
+  json["part_bytes"] = optional_json(answer.workload.cut.part);
   json["recomputations"] = figure(result.report.recomputations);
   json["page_ins"] = figure(result.report.page_ins);
   json["page_outs"] = figure(result.report.page_outs);

@@ -106,7 +106,7 @@ class LeastSearch {
     known_ = known;
     LeastBudget& least = known_of_parts_.emplace_back();
     least.ram = *known;
-    least.part = answer.workload.part;
+    least.part = answer.workload.cut.part;
     return true;
   }
 

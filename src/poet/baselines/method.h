@@ -5,6 +5,7 @@
 // A method proposes plans; the verifier decides which are feasible and what they cost (study/run_method.h).
 // So a paper's "try these parameters and keep the best" is a list of plans here.
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "poet/cost/cuts.h"
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
 #include "poet/plan/allowance.h"
@@ -30,10 +32,15 @@ struct MethodRequest {
   /// On a device: persistent values may be at home on storage. Methods that do not support that keep them in
   /// RAM.
   bool choose_paged = false;
+  /// Other graphs of the same step, for methods that choose one; may be null. The others take `instance`.
+  const Cuts* cuts = nullptr;
 };
 
 struct MethodAnswer {
-  std::vector<Plan> plans;      // canonical; most promising first if known
+  std::vector<Plan> plans;  // canonical; most promising first if known
+  /// Another graph than the request's instance, of which the plans are.
+  std::shared_ptr<const Instance> instance = nullptr;
+  Cut cut = {};                 // of that graph
   std::vector<ValueId> paged;   // the plans are for with_paged(instance, paged)
   std::string reason;           // why there is no plan; part of a sentence, "no ... fits"
   bool treats_graph = true;     // false: the method is not defined for this graph or these semantics

@@ -14,8 +14,11 @@ MethodAnswer solved_plan(const MethodRequest& request, const SolveOptions& optio
   problem.options = options;
   problem.addresses = false;  // no other method has any
   problem.choose_paged = choose_paged;
+  if (request.cuts != nullptr) problem.cuts = *request.cuts;
   CompileResult compiled = compile(problem);
   MethodAnswer answer;
+  if (request.cuts != nullptr) answer.instance = compiled.instance;
+  answer.cut = compiled.cut;
   const bool infeasible = compiled.certificate.status == Status::infeasible;
   if (!infeasible) answer.bound = compiled.certificate.bounds.every_plan;
   if (compiled.plan.steps.empty()) {

@@ -10,7 +10,9 @@
 #include "poet/base/error.h"
 #include "poet/compile/placed_with_slack.h"
 #include "poet/compile/portfolio.h"
-#include "poet/compile/variants/orders.h"
+#include "poet/compile/variants/forms.h"
+#include "poet/plan/layout/layout.h"
+#include "poet/verify/accepted.h"
 
 namespace poet {
 namespace {
@@ -37,6 +39,20 @@ CompileRequest settled(CompileRequest request) {
   return request;
 }
 
+/// Searches for addresses in a smaller arena: during the search, those that fit the budget are enough.
+void compact(const CompileRequest& request, const Stop& stop, const Instance& instance, CompileResult& made) {
+  if (request.semantics != Semantics::device || !request.addresses) return;
+  PlaceOptions options;
+  options.enough = made.report.peak_ram - instance.costs.persistent;
+  options.stop = stop;
+  if (made.layout.arena <= options.enough) return;
+  Layout layout = place(instance, made.plan, request.semantics, options);
+  if (layout.arena >= made.layout.arena) return;
+  made.layout = std::move(layout);
+  made.arena = replay_layout(instance, made.plan, made.layout, request.semantics, request.limits);
+  ensure_accepted(made.arena, "the addresses");
+}
+
 /// Adds slack to the best plan's transfers if it costs no energy or time.
 void leave_slack(const CompileRequest& request, const Stop& stop, const Instance& instance,
                  CompileResult& made) {
@@ -53,6 +69,8 @@ void leave_slack(const CompileRequest& request, const Stop& stop, const Instance
 
 /// Completes an answer without a plan.
 void say_why(const CompileRequest& request, const Form& given, Explanation why, CompileResult& result) {
+  result.instance = std::make_shared<const Instance>(given.instance);
+  result.cut = given.cut;
   result.keep_all = given.keep_all;
   result.outcome.explanation = std::move(why);
   const bool infeasible = result.certificate.status == Status::infeasible;
@@ -71,10 +89,7 @@ CompileResult compile(const CompileRequest& asked) {
   Ledger ledger(request, clock);
   Portfolio portfolio(request, clock, ledger);
 
-  const std::shared_ptr<const Form> given = given_form(request);
-  portfolio.add(given);
-  if (request.best_order && ledger.may_save(*given))
-    if (const auto other = form_of_least_peak(request, clock.limit())) portfolio.add(other);
+  portfolio.begin();
   while (portfolio.go_on()) {
   }
   const bool timed_out = clock.limit().expired();
@@ -83,10 +98,12 @@ CompileResult compile(const CompileRequest& asked) {
   if (!ledger.has_plan() || request.options.solver == Solver::file) why = portfolio.explain();
 
   CompileResult result = ledger.answer();
-  if (result.has_plan())
-    leave_slack(request, clock.finish(), *ledger.variant_of_best().judged, result);
-  else
-    say_why(request, *given, std::move(why.explanation), result);
+  if (result.has_plan()) {
+    leave_slack(request, clock.finish(), *result.instance, result);
+    compact(request, clock.finish(), *result.instance, result);
+  } else {
+    say_why(request, portfolio.leanest(), std::move(why.explanation), result);
+  }
   result.outcome.next_step = why.next_step;
   result.outcome.external_solver = why.external_solver;
   result.solves = 1 + portfolio.reserves();

@@ -55,8 +55,10 @@ bool Ledger::offer(const Variant& variant, Proposal proposal) {
   if (device && instance.costs.timing.variation) made.expected = simulate(instance, made.plan);
   if (!is_on_time(variant, made)) return false;
   made.keep_all = variant.form->keep_all;
+  made.instance = variant.judged;
+  made.cut = variant.form->cut;
   made.order = variant.form->order;
-  if (request_.choose_paged) made.paged = with_rows(request_.instance, variant.paged);
+  if (request_.choose_paged) made.paged = with_rows(instance, variant.paged);
   made.reserve = variant.reserve;
   if (!first_plan_) first_plan_ = clock_.limit().elapsed();
   best_ = std::move(made);
@@ -116,19 +118,22 @@ void Ledger::count(long nodes, bool used_solver) {
   used_solver_ = used_solver_ || used_solver;
 }
 
-double Ledger::gap_to(double bound, const Form& form) const {
-  return overhead_gap(joules(), bound, form.keep_all.energy.value());
+double Ledger::gap_to(Joules bound) const {
+  return overhead_gap(joules(), bound.value(), best_->keep_all.energy.value());
 }
 
 bool Ledger::may_save(const Form& form) const {
   const double bound = bounds(form).every_plan();
   if (bound == kInfinity) return false;
-  return !has_plan() || gap_to(bound, form) > request_.options.gap;
+  return !has_plan() || gap_to(Joules(bound)) > request_.options.gap;
 }
 
 bool Ledger::is_notable(double joules) const {
-  if (!has_plan()) return true;
-  return overhead_gap(best_->report.energy.value(), joules, best_->keep_all.energy.value()) >
+  return !has_plan() || gap_to(Joules(joules)) > request_.options.gap;
+}
+
+bool Ledger::is_notable_beside(double joules) const {
+  return overhead_gap(joules, best_->report.energy.value(), best_->keep_all.energy.value()) >
          request_.options.gap;
 }
 

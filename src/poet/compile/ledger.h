@@ -79,6 +79,10 @@ class Ledger {
   /// Returns whether a plan of the form could save more than the requested gap: of the overhead of the best
   /// plan. True without a plan, unless the form has none.
   [[nodiscard]] bool may_save(const Form& form) const;
+  /// The gap between the best plan and a bound; there must be a plan.
+  [[nodiscard]] double gap_to(Joules bound) const;
+  /// Returns whether the best plan's energy is less than `joules` by more than the requested gap.
+  [[nodiscard]] bool is_notable_beside(double joules) const;
   /// Returns whether `joules` is less than the best plan's energy by more than the requested gap.
   [[nodiscard]] bool is_notable(double joules) const;
 
@@ -90,7 +94,6 @@ class Ledger {
 
  private:
   [[nodiscard]] bool is_on_time(const Variant& variant, const CompileResult& made);
-  [[nodiscard]] double gap_to(double bound, const Form& form) const;
   [[nodiscard]] Bounds bounds_of(const Form& form) const;
 
   const CompileRequest& request_;

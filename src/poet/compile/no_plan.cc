@@ -23,17 +23,15 @@ std::optional<Bytes> enough_for_addresses(const CompileRequest& request, const V
   for (int i = 0; i < kMostBudgets && !stop(); ++i) {
     CompileRequest wider = request;
     wider.limits.ram_budget = least;
-    wider.choose_paged = wider.options.explain = false;
+    wider.choose_paged = wider.best_order = wider.options.explain = false;
+    wider.cuts.reset();
     wider.instance = *variant.judged;
     wider.options.on_progress = nullptr;  // of another problem
     wider.options.time_limit_seconds = time_limit_within(stop);
     Clock clock(wider.options);
     Ledger ledger(wider, clock);
     Portfolio portfolio(wider, clock, ledger);
-    auto form = std::make_shared<Form>(*variant.form);
-    form->instance = wider.instance;
-    form->all.clear();
-    portfolio.add(form);
+    portfolio.begin();
     while (!ledger.has_plan() && portfolio.go_on()) {
     }
     portfolio.finish();
@@ -48,7 +46,7 @@ std::optional<Bytes> enough_for_addresses(const CompileRequest& request, const V
 }  // namespace
 
 Outcome Portfolio::explain() {
-  FormSearch& of = *forms_.front();
+  FormSearch& of = leanest_form();
   const Refused& refused = ledger_.refused();
   Outcome outcome;
   if (request_.on_time && refused.share) {

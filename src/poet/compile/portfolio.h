@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "poet/compile/ledger.h"
 #include "poet/compile/sources/residence_bound.h"
 #include "poet/compile/sources/variant_search.h"
+#include "poet/compile/variants/forms.h"
 #include "poet/compile/variants/reserve.h"
 #include "poet/compile/variants/stricter.h"
 #include "poet/compile/variants/variant.h"
@@ -18,16 +20,17 @@ namespace poet {
 
 class Portfolio {
  public:
-  /// All must outlive this.
+  /// Begins with the request's form. All must outlive this.
   Portfolio(const CompileRequest& request, Clock& clock, Ledger& ledger);
   ~Portfolio();
   Portfolio(const Portfolio&) = delete;
   Portfolio& operator=(const Portfolio&) = delete;
 
-  /// Opens the form's account, and runs the quick steps of its variants.
-  void add(const std::shared_ptr<const Form>& form);
-  /// Runs a slice. Returns false, without one, if no form may save more than the gap, everything has ended,
-  /// or time is up. Which slice is next depends on what has been found, never on the clock.
+  /// Runs the quick steps of the given form, and of other forms as long as these do better.
+  void begin();
+  /// Runs a slice. Returns false, without one, if the best form is proven and others have had as much effort,
+  /// everything has ended, or time is up. Which slice is next depends on what has been found, never on the
+  /// clock.
   bool go_on();
   /// After the last slice: addresses for plans that have none yet.
   void finish();
@@ -36,6 +39,8 @@ class Portfolio {
   [[nodiscard]] int reserves() const { return reserves_; }
   /// Without a plan: why, and the nearest limits with which there is one.
   [[nodiscard]] Outcome explain();
+  /// The form that the explanation is about: the one that needs the least RAM.
+  [[nodiscard]] const Form& leanest() const;
 
  private:
   /// A search, and what has been derived from it.
@@ -45,36 +50,61 @@ class Portfolio {
     bool has_derived = false;
     bool has_ended = false;
     int earlier = 0;  // how often the deadline has been moved
+    /// Of the quick steps so far, and whether the best plan after them is far from the best of any member
+    /// after as many.
+    std::size_t quick_steps = 0;
+    bool is_behind = false;
   };
   struct FormSearch {
     std::shared_ptr<const Form> form;
+    Bytes floor{};
     std::vector<std::unique_ptr<Member>> members;
+    std::vector<Variant> unlikely;  // not among the members yet
+    bool is_refined = false;
     std::unique_ptr<ResidenceBound> bound;
-    double spent_on_bound = 0;
     bool bound_has_ended = false;
     std::unique_ptr<VariantSearch> proof;
     bool proof_has_ended = false;
+    double spent_on_bound = 0;
+
+    [[nodiscard]] double spent() const;
+    [[nodiscard]] double joules() const;  // of the best plan
   };
 
+  FormSearch& add(const std::shared_ptr<const Form>& form);
+  [[nodiscard]] bool may_gain_by_cuts() const;
+  FormSearch& add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
-  void add_choices(FormSearch& of);
-  void run_quickly(Member& member);
+  std::vector<Member*> add_choices(FormSearch& of);
+  void run_quickly(const std::vector<Member*>& members);
   void refine(FormSearch& of);
+  void note_quick_step(Member& member);
+  void judge(Member& member);
+  [[nodiscard]] static double overhead_of(const Member& member);
+  [[nodiscard]] bool may_gain(const FormSearch& of) const;
+  [[nodiscard]] bool is_promising(const Member& member, const Member& leader) const;
   [[nodiscard]] Member* leader();
   [[nodiscard]] Member* explorer(const Member& leader);
   bool run(Member& member);
-  bool run_bound(FormSearch& of);
+  void run_bound(FormSearch& of);
   void derive(Member& member);
   void be_punctual();
+  [[nodiscard]] double spent() const;
+  [[nodiscard]] bool has_members() const;
   Outcome explain_no_choice(FormSearch& of);
   void look_without_deadline(const Variant& variant);
-  [[nodiscard]] FormSearch& form_of(const Member& member);
+  [[nodiscard]] FormSearch& form_of(const Variant& variant) const;
+  [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 
   const CompileRequest& request_;
   Clock& clock_;
   Ledger& ledger_;
   std::vector<std::unique_ptr<FormSearch>> forms_;
+  std::optional<OtherCuts> cuts_;
+  double spent_quickly_ = 0;  // of effort
+  /// The least energy and overhead of any member after one quick step, two, and so on.
+  std::vector<std::pair<double, double>> best_after_;
   int reserves_ = 0;
   std::optional<Punctual> punctual_;
   Member* last_punctual_ = nullptr;

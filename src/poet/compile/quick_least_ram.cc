@@ -3,16 +3,26 @@
 #include <cstdint>
 #include <utility>
 
-#include "poet/optimize/quick_energy.h"
+#include "poet/compile/portfolio.h"
 
 namespace poet {
 namespace {
 
-/// Returns the RAM that the plan of a quick search with the budget `ram` needs.
-std::optional<Bytes> quickly_needed(const Instance& instance, Limits limits, Bytes ram, const Stop& stop) {
-  limits.ram_budget = ram;
-  const auto answer = quick_answer([&] { return stop(); }, instance, limits);
-  return answer ? std::optional(answer->ram) : std::nullopt;
+/// Returns the RAM that the plan of the quick steps with the budget `ram` needs, addresses included.
+std::optional<Bytes> quickly_needed(const Instance& instance, const Limits& limits, Bytes ram,
+                                    const Stop& stop) {
+  CompileRequest request;
+  request.instance = instance;
+  request.limits = limits;
+  request.limits.ram_budget = ram;
+  request.options.time_limit_seconds = time_limit_within(stop);
+  request.options.interrupted = [&stop] { return stop.cancelled(); };
+  Clock clock(request.options);
+  Ledger ledger(request, clock);
+  Portfolio portfolio(request, clock, ledger);
+  portfolio.begin();
+  if (!ledger.has_plan()) return std::nullopt;
+  return instance.costs.persistent + ledger.best().layout.arena;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace poet {
 
-/// Returns a RAM budget, at most twice `floor`, for which quick searches (optimize/quick_energy.h) find a
+/// Returns a RAM budget, at most twice `floor`, for which the quick steps of a search (portfolio.h) find a
 /// plan within the other limits, lowered to what that plan needs; nullopt if they find none or `stop` comes
 /// first. At most eight quick searches.
 [[nodiscard]] std::optional<Bytes> quick_least_ram(const Instance& instance, const Limits& limits,

@@ -33,15 +33,16 @@ std::optional<PlacedPlan> refit_with_reserve(const Instance& instance, const Lim
                                              const SolveOptions& options, const Decisions& decided,
                                              Bytes over, const Stop& stop) {
   constexpr int kMostTries = 4;
-  constexpr std::int64_t kLittleEffort = 500'000'000;
+  constexpr std::int64_t kLittleEffort = 50'000'000;
   const Bytes room = transient_budget(instance.costs, limits);
   Bytes reserve = Bytes(over.value() + over.value() / 4);
   for (int i = 0; i < kMostTries && !stop(); ++i) {
     std::optional<Plan> plan = plan_with_reserve(instance, limits, options, decided, reserve, stop);
     if (!plan) break;
     const Timeline line = timeline_of(instance, *plan);
-    Layout layout = place(instance, *plan, Semantics::device,
-                          {.enough = line.peak, .effort = kLittleEffort, .room = {}, .stop = stop});
+    Layout layout = place(
+        instance, *plan, Semantics::device,
+        {.enough = std::max(Bytes(line.peak), room), .effort = kLittleEffort, .room = {}, .stop = stop});
     const Bytes still = layout.arena - room;
     const Joules energy = energy_of(instance, *plan, line);
     if (still <= Bytes(0)) return PlacedPlan{std::move(*plan), energy, std::move(layout)};

@@ -2,9 +2,11 @@
 
 // What compile() is asked, and what it answers.
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "poet/cost/cuts.h"
 #include "poet/cost/instance.h"
 #include "poet/optimize/outcome.h"
 #include "poet/plan/layout/layout.h"
@@ -25,7 +27,9 @@ struct CompileRequest {
   /// Device semantics with storage: compile() decides which persistent values are paged, whatever the
   /// instance says.
   bool choose_paged = false;
-  /// Ops may be computed in another topological order than the graph's (variants/orders.h).
+  /// Other graphs of the same step, operators in parts: compile() chooses among these, too.
+  std::optional<Cuts> cuts = std::nullopt;
+  /// Ops may be computed in another topological order than the graph's (variants/forms.h).
   bool best_order = false;
   /// In (0, 1): the share of steps that has to meet the deadline although times vary. Needs a device whose
   /// costs say how they vary (variants/stricter.h). Absent: the step with median times has to meet the
@@ -34,14 +38,16 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  /// The order of ops, if it is not the graph's: then everything else describes reordered(instance, order)
-  /// (cost/reorder.h).
-  std::vector<OpId> order;
-  /// The persistent values at home on storage, rows of tables included: plan, addresses and reports describe
-  /// with_paged(instance, paged).
-  std::vector<ValueId> paged;
-  Certificate certificate;  // status, bounds and gaps of this answer
-  /// With `best_order`: the certificate among plans in this answer's order.
+  /// What plan, addresses and reports describe: the request's instance, or another graph of `cuts`, with its
+  /// ops in `order` and the persistent values of `paged` at home on storage. Without a plan, what the
+  /// explanation describes, with nothing paged that could be resident.
+  std::shared_ptr<const Instance> instance;
+  Cut cut;                     // of that instance, if the request has `cuts`
+  std::vector<OpId> order;     // of ops, if it is not the graph's (cost/reorder.h)
+  std::vector<ValueId> paged;  // persistent values at home on storage, rows of tables included
+  Certificate certificate;     // status, bounds and gaps of this answer
+  /// With `best_order`: the certificate among plans in this answer's order. With `cuts`, every certificate is
+  /// about the plans of this answer's graph.
   std::optional<Certificate> of_this_order;
   Outcome outcome;         // of the solve that found the plan; bounds of the first solve
   Plan plan;               // empty without an answer

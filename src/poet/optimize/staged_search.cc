@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/optimize/effort.h"
 #include "poet/optimize/explain.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
@@ -69,11 +70,23 @@ bool StagedSearch::go_on() {
       left_.clear();
       break;
     }
-    if ((this->*step)()) return true;
+    const bool more = (this->*step)();
+    search_.effort += effort_per_op(microseconds_of(step), problem_.ops);
+    if (more) return true;
     left_.pop_back();
     if (!for_every_plan) return true;
   }
   return false;
+}
+
+// Per op, but for what the solvers take.
+double StagedSearch::microseconds_of(Step step) const {
+  constexpr double kRound = 1'000;
+  if (step == &StagedSearch::be_greedy) return 150;
+  if (step == &StagedSearch::search_locally || step == &StagedSearch::anneal_first) return 1'000;
+  if (step == &StagedSearch::bound_by_gaps) return 100;
+  if (step == &StagedSearch::go_round) return kRound * static_cast<double>(1L << std::min(rounds(), 20));
+  return 1;
 }
 
 bool StagedSearch::keep_everything() {

@@ -41,6 +41,7 @@ class StagedSearch {
   [[nodiscard]] const Search& search() const { return search_; }
   /// The number of rounds so far, each of twice the effort of the one before.
   [[nodiscard]] int rounds() const { return rounds_ ? rounds_->count() : 0; }
+  [[nodiscard]] double effort() const { return search_.effort; }
   /// Returns whether counting alone proves that there is no plan.
   [[nodiscard]] bool is_impossible() const { return impossible_; }
   /// Returns the plan of least energy of all schedules found so far, with its transfers scheduled; nullopt
@@ -55,6 +56,7 @@ class StagedSearch {
   using Step = bool (StagedSearch::*)();  // returns whether it is to be repeated
 
   [[nodiscard]] std::vector<Step> steps(Aim aim) const;
+  [[nodiscard]] double microseconds_of(Step step) const;
   bool keep_everything();
   bool solve_the_published_model();
   bool solve_with_files();

@@ -10,8 +10,8 @@
 #include "poet/base/error.h"
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
+#include "poet/pipeline/cutting.h"
 #include "poet/pipeline/network.h"
-#include "poet/pipeline/parts.h"
 #include "poet/pipeline/published.h"
 
 namespace poet {
@@ -87,19 +87,35 @@ Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPo
   return replay_keep_all(instance, Semantics::device);
 }
 
-/// Returns the limits known before splitting; without RAM if that depends on the parts.
-Limits early_limits(const Policy& policy, const Report& keep_all, const DeviceProfile& device) {
-  Limits limits;
-  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram))
-    limits.ram_budget = part_of(keep_all.peak_ram, of->part);
-  else if (std::holds_alternative<DeviceRam>(policy.ram))
-    limits.ram_budget = device.ram;
-  else if (const Bytes* bytes = std::get_if<Bytes>(&policy.ram))
-    limits.ram_budget = *bytes;
-  if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * keep_all.runtime;
-  if (policy.deadline.time) limits.deadline = policy.deadline.time;
-  limits.max_bytes_written = policy.max_bytes_written;
-  return limits;
+/// Returns the RAM budget known before splitting; 0 if it depends on the parts.
+Bytes early_budget(const Policy& policy, Bytes keep_all, const DeviceProfile& device) {
+  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram)) return part_of(keep_all, of->part);
+  if (std::holds_alternative<DeviceRam>(policy.ram)) return device.ram;
+  const Bytes* bytes = std::get_if<Bytes>(&policy.ram);
+  return bytes != nullptr ? *bytes : Bytes(0);
+}
+
+/// Adds graph and costs: in parts of the requested size, or whole, with other cuts to choose from.
+void cut(const Graph& training, const Policy& policy, const DeviceProfile& device,
+         PersistentPolicy persistent, Workload& workload) {
+  workload.whole_keep_all = keep_all(training, device, persistent).peak_ram;
+  Instance& instance = workload.instance;
+  instance.graph = training;
+  if (policy.split.part) {
+    InParts parts =
+        in_parts(training, *policy.split.part, early_budget(policy, workload.whole_keep_all, device));
+    workload.cut.part = policy.split.part;
+    workload.unsplit = std::move(parts.unsplit);
+    instance.graph = std::move(parts.training);
+  }
+  const bool by_index = policy.split.tables && persistent == PersistentPolicy::automatic;
+  const std::vector<ValueId> tables = by_index ? worth_an_index(training, device) : std::vector<ValueId>();
+  const bool other_parts = policy.split.automatic && !policy.split.part;
+  if (other_parts || !tables.empty()) {
+    workload.cuts = cuts_of(training, device, persistent, tables, instance, workload.cut, other_parts);
+    workload.unsplit_of = [training](Bytes part) { return in_parts(training, part, {}).unsplit; };
+  }
+  instance.costs = tabulate(instance.graph, device, persistent);
 }
 
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
@@ -114,20 +130,13 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
   workload.choose_paged = persistent == PersistentPolicy::automatic;
   Instance& instance = workload.instance;
-  const Report whole = keep_all(network.training, device, persistent);
-  workload.whole_keep_all = whole.peak_ram;
-  InParts parts =
-      in_parts(network.training, policy.split, early_limits(policy, whole, device), persistent, device);
-  workload.part = parts.part;
-  workload.unsplit = std::move(parts.unsplit);
-  instance.graph = std::move(parts.training);
-  instance.costs = tabulate(instance.graph, device, persistent);
   instance.model = std::move(network.model);
   instance.platform = device.name;
   instance.source = fmt::format("{}, cost model of poet, device profile {}", network.source,
                                 wanted.profile ? device.name : wanted.name);
   instance.batch_size = network.batch_size;
   instance.has_device = true;
+  cut(network.training, policy, device, persistent, workload);
   workload.device = std::move(device);
   return workload;
 }
@@ -159,7 +168,32 @@ Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy
   return workload;
 }
 
-Figures figures_of(const Instance& instance, Semantics semantics) {
+void cut_to_fit(Workload& workload, Bytes ram_budget) {
+  constexpr int kPatience = 2;  // sizes in a row that need no less
+  constexpr Bytes kLeastPart{64};
+  const Cuts cuts = *std::exchange(workload.cuts, std::nullopt);
+  const auto floor_of = [&](const Instance& instance) {
+    return ram_floor(workload.choose_paged ? with_paged(instance, pageable(instance)) : instance,
+                     Semantics::device);
+  };
+  RamFloor least = floor_of(workload.instance);
+  Bytes part{1};
+  while (cuts.other_parts && part * 2 < cuts.largest) part = part * 2;
+  for (int no_less = 0; no_less < kPatience && part >= kLeastPart; part = Bytes(part.value() / 2)) {
+    if (least.largest.bytes() * 2 <= ram_budget - least.persistent) return;
+    const Cut cut{part, false};
+    Instance made = cuts.instance(cut, ram_budget);
+    const RamFloor floor = floor_of(made);
+    no_less = floor.bytes() < least.bytes() ? 0 : no_less + 1;
+    if (floor.bytes() >= least.bytes()) continue;
+    least = floor;
+    workload.instance = std::move(made);
+    workload.cut = cut;
+  }
+}
+
+Figures figures_of(const Instance& instance, Semantics semantics, bool all_paged) {
+  if (all_paged) return figures_of(with_paged(instance, pageable(instance)), semantics);
   return {replay_keep_all(instance, semantics), ram_floor(instance, semantics)};
 }
 
@@ -205,9 +239,7 @@ Posed pose(Workload workload, const Policy& policy) {
   Posed posed;
   posed.workload = std::move(workload);
   const Instance& instance = posed.workload.instance;
-  posed.figures = posed.workload.choose_paged
-                      ? figures_of(with_paged(instance, pageable(instance)), posed.workload.semantics)
-                      : figures_of(instance, posed.workload.semantics);
+  posed.figures = figures_of(instance, posed.workload.semantics, posed.workload.choose_paged);
   posed.limits = limits_of(policy, posed.workload, posed.figures);
   return posed;
 }

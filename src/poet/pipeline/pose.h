@@ -4,10 +4,12 @@
 // every answer. All programs pose their problems here, so RAM floors, storage limits and budgets are computed
 // nowhere else.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "poet/cost/cuts.h"
 #include "poet/cost/device.h"
 #include "poet/cost/instance.h"
 #include "poet/pipeline/spec.h"
@@ -26,10 +28,12 @@ struct Workload {
   std::optional<DeviceProfile> device;  // of a built-in network or an ONNX file
   std::vector<std::string> notices;     // of an ONNX file: what the import changed
   bool persistent_excluded = false;
-  std::optional<Bytes> part;     // the part size, if the graph is split
-  std::vector<Unsplit> unsplit;  // values that stay larger, the largest first
-  bool choose_paged = false;     // persistent values may live on storage, as compile() decides
-  Bytes whole_keep_all{};        // keep-all peak before splitting, nothing paged
+  Cut cut;                       // of the instance
+  std::vector<Unsplit> unsplit;  // values that stay larger than the parts, the largest first
+  std::optional<Cuts> cuts;      // other graphs, of which compile() chooses
+  std::function<std::vector<Unsplit>(Bytes part)> unsplit_of;  // if there are
+  bool choose_paged = false;  // persistent values may live on storage, as compile() decides
+  Bytes whole_keep_all{};     // keep-all peak before splitting, nothing paged
 };
 
 /// Figures that do not depend on limits.
@@ -44,13 +48,18 @@ struct Posed {
   Limits limits;
 };
 
-/// Reads or builds the instance, split into parts if the policy says so; with automatic splitting, the limits
-/// determine the part size. Throws InputError naming the field of the spec or the file: unknown names
+/// Reads or builds the instance, split into parts if the policy says so; with automatic splitting, whole,
+/// with the other cuts beside it. Throws InputError naming the field of the spec or the file: unknown names
 /// (listing the known ones), fields that would change a fixed graph.
 [[nodiscard]] Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy& policy);
 
-/// O(ops * live values).
-[[nodiscard]] Figures figures_of(const Instance& instance, Semantics semantics);
+/// Replaces the instance by the coarsest of the other cuts, or whole operators, in which the largest op takes
+/// at most half of the RAM beside the persistent bytes, or by the one that needs the least if none does.
+/// Afterwards there is no choice of cuts.
+void cut_to_fit(Workload& workload, Bytes ram_budget);
+
+/// `all_paged`: with every persistent value on storage that can be. O(ops * live values).
+[[nodiscard]] Figures figures_of(const Instance& instance, Semantics semantics, bool all_paged = false);
 
 /// Returns the policy's RAM budget in bytes; relative budgets are rounded down.
 [[nodiscard]] Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures);

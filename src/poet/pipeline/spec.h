@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -96,13 +95,9 @@ struct StepDeadline {
 
 /// Whether the training graph is split into parts (split/split.h). Without either it is not.
 struct Splitting {
-  bool automatic = false;          // if a RAM budget in bytes is below twice the largest op's RAM
+  bool automatic = false;          // compile() chooses the size of the parts, or none
   std::optional<Bytes> part = {};  // the largest part, bytes
-  /// Estimates the energy of a step within the limits, to compare part sizes (optimize/quick_energy.h);
-  /// nullopt without a plan.
-  std::function<std::optional<Joules>(const Instance&, const Limits&)> energy = {};
-  double compared_ops = 200'000;  // once there is a plan, larger graphs are not compared with it
-  bool tables = false;  // may be transferred by index (split/indexed.h); only poet's plans load rows
+  bool tables = false;             // may be transferred by index (split/indexed.h)
 };
 
 /// The semantics, and what a plan may use.

@@ -32,7 +32,8 @@ Made made_by(const Method& method, const MethodRequest& request, const Judged& j
 
 PlanFile placed_plan(const Method& method, const MethodRequest& request, const Judged& judged) {
   PlanFile file;
-  file.instance = judged.paged.empty() ? request.instance : with_paged(request.instance, judged.paged);
+  const Instance& graph = judged.instance ? *judged.instance : request.instance;
+  file.instance = judged.paged.empty() ? graph : with_paged(graph, judged.paged);
   file.semantics = request.semantics;
   file.limits = request.limits;
   file.plan = judged.plan;

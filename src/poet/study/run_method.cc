@@ -69,7 +69,8 @@ Report unlimited_report(const MethodRequest& request, const Plan& plan) {
 
 /// What became of persistent values that may live on storage.
 std::string residence_note(const Method& method, const MethodRequest& request, const MethodAnswer& answer) {
-  const std::size_t all = request.choose_paged ? pageable(request.instance).size() : 0;
+  const Instance& instance = answer.instance ? *answer.instance : request.instance;
+  const std::size_t all = request.choose_paged ? pageable(instance).size() : 0;
   if (all == 0) return {};
   if (!method.pages_persistent) return "keeps every parameter and optimiser state in RAM";
   if (answer.plans.empty()) return {};
@@ -94,9 +95,12 @@ Judged run_method(const Method& method, const MethodRequest& posed, const Report
   judged.note = answer.note;
   if (const std::string note = residence_note(method, posed, answer); !note.empty())
     judged.note += (judged.note.empty() ? "" : "; ") + note;
+  judged.instance = answer.instance;
+  judged.cut = answer.cut;
   judged.paged = answer.paged;
-  const Instance home = answer.paged.empty() ? Instance() : with_paged(posed.instance, answer.paged);
-  const MethodRequest request{answer.paged.empty() ? posed.instance : home, posed.limits, posed.semantics,
+  const Instance& graph = answer.instance ? *answer.instance : posed.instance;
+  const Instance home = answer.paged.empty() ? Instance() : with_paged(graph, answer.paged);
+  const MethodRequest request{answer.paged.empty() ? graph : home, posed.limits, posed.semantics,
                               posed.options, posed.choose_paged};
   Excess least;  // of the plan kept
   for (Plan& plan : answer.plans) {

@@ -3,6 +3,7 @@
 // Runs a method on an instance under limits and judges its plans: the result behind every table and every
 // point of a figure.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,15 +22,17 @@ enum class Verdict {
 
 struct Judged {
   Verdict verdict = Verdict::no_plan;
-  std::string reason;           // unless it holds: part of a sentence
-  std::string note;             // the method's remark on the graph; may be empty
-  Plan plan;                    // the cheapest feasible one; else the nearest, if any
-  std::vector<ValueId> paged;   // the plan is one of with_paged(instance, paged)
-  Report report;                // of `plan`, from the verifier
-  std::optional<Joules> bound;  // proven lower bound on every plan of the method's kind
-  std::optional<double> gap;    // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
-  double overhead = 0;          // energy / baseline - 1, baseline: everything computed once
-  double seconds = 0;           // of the method on the host, replays included
+  std::string reason;                        // unless it holds: part of a sentence
+  std::string note;                          // the method's remark on the graph; may be empty
+  Plan plan;                                 // the cheapest feasible one; else the nearest, if any
+  std::shared_ptr<const Instance> instance;  // MethodAnswer::instance,
+  Cut cut;                                   // and its cut
+  std::vector<ValueId> paged;                // the plan is one of with_paged(instance, paged)
+  Report report;                             // of `plan`, from the verifier
+  std::optional<Joules> bound;               // proven lower bound on every plan of the method's kind
+  std::optional<double> gap;  // (energy - bound) / (energy - baseline) where it holds; 0 when they agree
+  double overhead = 0;        // energy / baseline - 1, baseline: everything computed once
+  double seconds = 0;         // of the method on the host, replays included
 };
 
 /// Returns whether there is a plan, feasible or not.

@@ -63,7 +63,7 @@ void add_instance(SweepResult& result, const Workload& workload, const Limits& l
   result.least_ram_bytes = figures.floor.bytes().value();
   result.persistent_bytes = instance.costs.persistent.value();
   result.keep_all_peak_ram_bytes = keep_all.peak_ram.value();
-  if (workload.part) result.part_bytes = workload.part->value();
+  if (workload.cut.part) result.part_bytes = workload.cut.part->value();
   result.ops = static_cast<std::int64_t>(instance.graph.ops.size());
   if (workload.choose_paged) {
     const TransferBound least = least_transfers(instance, limits.ram_budget);

@@ -8,7 +8,6 @@
 #include "poet/base/base64.h"
 #include "poet/base/error.h"
 #include "poet/cost/json_reader.h"
-#include "poet/optimize/quick_energy.h"
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/solve_options.h"
 #include "poet/study/kept_plan.h"
@@ -68,8 +67,7 @@ Policy policy_of(const SweepPoint& point) {
   policy.semantics = point.semantics;
   if (point.persistent) policy.persistent = persistent_policy_named("persistent", *point.persistent);
   if (point.split == "auto")
-    policy.split = {
-        true, {}, quick_energy_within(point.time_limit_seconds), quick_ops(point.time_limit_seconds)};
+    policy.split.automatic = true;
   else if (point.split)
     policy.split.part = Bytes(std::stoll(*point.split));
   policy.ram = point.ram;
@@ -82,7 +80,6 @@ Policy policy_of(const SweepPoint& point) {
 
 const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
   std::string key = instance_key_of(point);
-  if (point.split == "auto") key += describe(point.ram);
   if (loaded_ && loaded_->key == key) return *loaded_;
   loaded_.reset();
   Loaded loading;
@@ -92,10 +89,7 @@ const SweepWorker::Loaded& SweepWorker::load(const SweepPoint& point) {
     policy.op_limit = op_limit_;
     loading.workload = poet::load(network_of(point), device_of(point), policy);
     const Workload& workload = loading.workload;
-    loading.figures =
-        figures_of(workload.choose_paged ? with_paged(workload.instance, pageable(workload.instance))
-                                         : workload.instance,
-                   workload.semantics);
+    loading.figures = figures_of(workload.instance, workload.semantics, workload.choose_paged);
   } catch (const InputError& error) {
     loading.error = error.what();
   }
@@ -110,21 +104,29 @@ std::string SweepWorker::work(const std::string& item) {
   try {
     const Loaded& loaded = load(point);
     if (!loaded.error.empty()) throw InputError(loaded.error);
-    const Instance& instance = loaded.workload.instance;
     const Policy policy = policy_of(point);
+    const Method& method = find_method(point.method);
+    const Limits limits = limits_of(policy, loaded.workload, loaded.figures);
+    // POET chooses the graph; the others get the coarsest parts that fit.
+    Workload workload = loaded.workload;
+    if (workload.cuts && !method.pages_persistent) cut_to_fit(workload, limits.ram_budget);
     SolveOptions effort;
     effort.gap = point.gap;
     effort.time_limit_seconds = point.time_limit_seconds;
     effort.solver = point.solver;
     effort.explain = false;
-    const MethodRequest request{instance, limits_of(policy, loaded.workload, loaded.figures),
-                                loaded.workload.semantics, solve_options(policy, effort),
-                                loaded.workload.choose_paged};
-    const std::optional<DeviceProfile>& device = loaded.workload.device;
+    const MethodRequest request{workload.instance,     limits,
+                                workload.semantics,    solve_options(policy, effort),
+                                workload.choose_paged, workload.cuts ? &*workload.cuts : nullptr};
+    const std::optional<DeviceProfile>& device = workload.device;
     const bool wears = device && device->storage;
-    add_instance(result, loaded.workload, request.limits, loaded.figures);
-    const Method& method = find_method(point.method);
     const Judged judged = run_method(method, request, loaded.figures.keep_all);
+    if (judged.instance) {
+      workload.cut = judged.cut;
+      workload.instance = with_paged(*judged.instance, {});
+    }
+    add_instance(result, workload, limits,
+                 figures_of(workload.instance, workload.semantics, workload.choose_paged));
     add_verdict(result, judged, wears ? device->storage->write_endurance : std::nullopt);
     if (keep_plans_ && has_plan(judged)) plan = plan_text(placed_plan(method, request, judged));
   } catch (const InputError& error) {

@@ -28,7 +28,7 @@ struct MadeUp {
     answer.workload.device.emplace();
     answer.workload.device->ram = Bytes(256 << 10);
     answer.workload.whole_keep_all = keep_all;
-    answer.workload.part = budget.part;
+    answer.workload.cut.part = budget.part;
     answer.request.limits.ram_budget = std::get<Bytes>(budget.ram);
     const bool has = std::get<Bytes>(budget.ram).value() >= enough;
     answer.result.certificate.status = has ? Status::feasible : Status::infeasible;

@@ -166,7 +166,7 @@ TEST(Summary, FeasibleSaysWhatIsNotProven) {
   solved.interrupted = false;
   EXPECT_THAT(text, HasSubstr("10 J, 25% over the 8 J of the step without limits"));
   EXPECT_THAT(text, HasSubstr("1 op for 2 J: a (2 J)"));  // every op costs 2 J
-  solved.workload.part = Bytes(2048);                     // nothing is proven of other parts
+  solved.workload.cut.part = Bytes(2048);                 // nothing is proven of other parts
   EXPECT_THAT(summary_text(solved), HasSubstr("feasible in parts of 2,048 B, not proven best"));
 }
 

@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "poet/autodiff/differentiate.h"
+#include "poet/compile/compile.h"
 #include "poet/cost/instance_json.h"
 #include "poet/cost/tabulate.h"
 #include "poet/graph/nn.h"
 #include "poet/graph/parts.h"
-#include "poet/optimize/quick_energy.h"
-#include "poet/pipeline/parts.h"
+#include "poet/pipeline/cutting.h"
 #include "poet/split/indexed.h"
 #include "poet/split/split.h"
 #include "poet/verify/replay.h"
@@ -199,45 +199,52 @@ TEST(IndexedTables, AreOnStorageWhateverElseIs) {
   EXPECT_EQ(to_json(instance)["format"], 3);
 }
 
-// 2,000 words are 32 KB, read by 6 ids.
+// The words are read by 6 ids.
+Graph word_training(std::int64_t words, std::int64_t width, Optimizer optimizer) {
+  GraphBuilder g("net");
+  const ValueId rows = nn::embedding(g, "words", g.input("ids", {6}, DType::int32), words, width);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", rows, 3), g.input("targets", {6}, DType::int32));
+  return differentiate(g.finish(), {optimizer, {}});
+}
+
+/// The graph that compile() chooses.
+Instance chosen(const Graph& training, Bytes ram, PersistentPolicy persistent, const std::string& device) {
+  CompileRequest request;
+  request.instance.graph = training;
+  request.instance.costs = tabulate(training, find_device(device), persistent);
+  request.limits.ram_budget = ram;
+  request.choose_paged = persistent == PersistentPolicy::automatic;
+  const std::vector<ValueId> tables =
+      request.choose_paged ? worth_an_index(training, find_device(device)) : std::vector<ValueId>();
+  request.cuts = cuts_of(training, find_device(device), persistent, tables, request.instance, {}, true);
+  request.options.time_limit_seconds = 2;
+  const CompileResult result = compile(request);
+  EXPECT_TRUE(result.has_plan());
+  return *result.instance;
+}
+
+bool has_rows(const Instance& instance) {
+  return std::ranges::any_of(instance.graph.values,
+                             [](const Value& value) { return value.rows.has_value(); });
+}
+
+// 2,000 words are 32 KB.
 TEST(IndexedTables, AreChosenWhereTheWholeHasNoRoom) {
-  const auto is_chosen = [](Optimizer optimizer, Bytes ram, PersistentPolicy persistent, bool compares) {
-    Splitting splitting;
-    splitting.automatic = true;
-    if (compares) splitting.energy = quick_energy;
-    splitting.tables = true;
-    GraphBuilder g("net");
-    const ValueId words = nn::embedding(g, "words", g.input("ids", {6}, DType::int32), 2000, 4);
-    nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", words, 3),
-                              g.input("targets", {6}, DType::int32));
-    const Graph graph = differentiate(g.finish(), {optimizer, {}});
-    const InParts parts = in_parts(graph, splitting, {ram, {}, {}}, persistent, find_device("m4"));
-    return std::any_of(parts.training.values.begin(), parts.training.values.end(),
-                       [](const Value& value) { return value.rows && value.rows->table == "words.weight"; });
+  const auto is_chosen = [](Optimizer optimizer, Bytes ram, PersistentPolicy persistent) {
+    return has_rows(chosen(word_training(2000, 4, optimizer), ram, persistent, "m4"));
   };
   const auto automatic = PersistentPolicy::automatic;
   const Bytes little(48 << 10), ample(1 << 20);
-  EXPECT_TRUE(is_chosen(Optimizer::sgd, little, automatic, true));
-  EXPECT_FALSE(is_chosen(Optimizer::momentum, little, automatic, true));
-  EXPECT_FALSE(is_chosen(Optimizer::sgd, ample, automatic, true));
-  EXPECT_FALSE(is_chosen(Optimizer::sgd, little, PersistentPolicy::resident, true));
-  EXPECT_FALSE(is_chosen(Optimizer::sgd, little, automatic, false));
+  EXPECT_TRUE(is_chosen(Optimizer::sgd, little, automatic));
+  EXPECT_FALSE(is_chosen(Optimizer::momentum, little, automatic));
+  EXPECT_FALSE(is_chosen(Optimizer::sgd, ample, automatic));
+  EXPECT_FALSE(is_chosen(Optimizer::sgd, ample, PersistentPolicy::resident));
 }
 
 // Updating 20,000 words costs more than moving 6 rows of them, however much RAM there is.
 TEST(IndexedTables, AreChosenWhereTheUpdateOfTheWholeIsTheCost) {
-  Splitting splitting;
-  splitting.automatic = splitting.tables = true;
-  splitting.energy = quick_energy;
-  GraphBuilder g("net");
-  const ValueId words = nn::embedding(g, "words", g.input("ids", {6}, DType::int32), 20'000, 64);
-  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "fc", words, 3), g.input("targets", {6}, DType::int32));
-  const Graph graph = differentiate(g.finish(), {Optimizer::sgd, {}});
-  const Limits ample{Bytes(1 << 30), std::nullopt, std::nullopt};
-  const InParts parts = in_parts(graph, splitting, ample, PersistentPolicy::automatic, find_device("m0"));
-  EXPECT_FALSE(parts.part);
-  EXPECT_TRUE(std::any_of(parts.training.values.begin(), parts.training.values.end(),
-                          [](const Value& value) { return value.rows.has_value(); }));
+  EXPECT_TRUE(has_rows(
+      chosen(word_training(20'000, 64, Optimizer::sgd), Bytes(1 << 30), PersistentPolicy::automatic, "m0")));
 }
 
 TEST(IndexedTables, AreCheckedAsGraphs) {

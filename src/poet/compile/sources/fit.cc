@@ -14,24 +14,28 @@
 namespace poet {
 namespace {
 
-/// How much of the usual effort goes into placing one plan. The search finds many, and places the best one
+/// What part of the usual effort goes into placing one plan. The search finds many, and places the best one
 /// again at its end.
+constexpr int kInQuickSteps = 200;
 constexpr int kDuringSearch = 10;
+constexpr int kAtTheEnd = 1;
 constexpr int kOutsideDevice = 20;  // the paper's semantics has no addresses
 
-Layout placed(const Variant& variant, const CompileRequest& request, const Plan& plan, bool all_effort,
+Layout placed(const Variant& variant, const CompileRequest& request, const Plan& plan, int part,
               const Stop& stop) {
   const Instance& instance = *variant.judged;
   const Report report = replay(instance, plan, request.semantics, request.limits);
   PlaceOptions options;
   options.enough = report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   options.stop = stop;
+  const Bytes room = transient_budget(instance.costs, request.limits);
   if (request.semantics != Semantics::device)
     options.effort /= kOutsideDevice;
-  else if (all_effort)
-    options.room = transient_budget(instance.costs, request.limits);
+  else if (part == kAtTheEnd)
+    options.room = room;
   else
-    options.effort /= kDuringSearch;
+    options.enough = std::max(options.enough, room);
+  if (request.semantics == Semantics::device) options.effort /= part;
   return place(instance, plan, request.semantics, options);
 }
 
@@ -43,49 +47,59 @@ void VariantSearch::fit(Proposal proposal) {
     return;
   }
   const Instance& instance = *variant_.judged;
-  proposal.layout = placed(variant_, request_, proposal.plan, false, clock_.finish());
+  proposal.layout =
+      placed(variant_, request_, proposal.plan, is_quick() ? kInQuickSteps : kDuringSearch, clock_.finish());
   const Bytes over = instance.costs.persistent + proposal.layout->arena - request_.limits.ram_budget;
   if (request_.semantics != Semantics::device || over <= Bytes(0)) {
+    fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
     ledger_.offer(variant_, std::move(proposal));
     return;
   }
   ledger_.note_over(over);
-  if (unfit_ && unfit_->energy <= proposal.energy) return;
-  over_ = over;
-  unfit_ = std::move(proposal);
-  repair();
+  if (unfit_.empty() || proposal.energy < unfit_.front().energy) over_ = over;
+  const auto place = std::ranges::upper_bound(unfit_, proposal.energy, {}, &Proposal::energy);
+  unfit_.insert(place, std::move(proposal));
+  constexpr std::size_t kMost = 6;
+  if (unfit_.size() > kMost) unfit_.pop_back();
+  if (!ledger_.has_plan()) repair();
 }
 
-// Repairs the decisions of the plan that does not fit so that the addresses do. Takes a while, so only if it
-// would save something, and not again for plans that are hardly better.
+// Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only
+// if it would save something, and not again for plans that are hardly better.
 void VariantSearch::repair() {
   constexpr double kHardlyBetter = 0.995;
-  if (!scratch_ || is_large(variant_.judged->graph.ops.size())) return;
-  const double joules = unfit_->energy.value();
+  if (unfit_.empty()) return;
+  const double joules = unfit_.front().energy.value();
   if (!ledger_.is_notable(joules) || joules > kHardlyBetter * repaired_at_) return;
   repaired_at_ = joules;
-  const Stop stop = clock_.finish();
-  const auto offer = [&](const Decisions& decided) {
-    std::optional<PlacedPlan> made = refit_with_reserve(*variant_.judged, request_.limits, request_.options,
-                                                        decided, variant_.reserve + over_, stop);
-    if (!made || !replay(*variant_.judged, made->plan, request_.semantics, request_.limits).valid) return;
-    if (made->energy.value() >= ledger_.joules()) return;
-    ledger_.offer(variant_, {std::move(made->plan), made->energy, {}, {}, true, std::move(made->layout)});
-  };
-  offer(unfit_->decided);
-  if (!ledger_.has_plan() && !unfit_->decided.recompute.empty()) offer({});
+  repair(unfit_.front().decided);
+  if (!ledger_.has_plan() && !unfit_.front().decided.recompute.empty()) repair({});
+}
+
+void VariantSearch::repair(const Decisions& decided) {
+  if (!scratch_ || is_large(variant_.judged->graph.ops.size())) return;
+  std::optional<PlacedPlan> made = refit_with_reserve(*variant_.judged, request_.limits, request_.options,
+                                                      decided, variant_.reserve + over_, clock_.finish());
+  if (!made || !replay(*variant_.judged, made->plan, request_.semantics, request_.limits).valid) return;
+  fitting_joules_ = std::min(fitting_joules_, made->energy.value());
+  if (made->energy.value() >= ledger_.joules()) return;
+  ledger_.offer(variant_, {std::move(made->plan), made->energy, {}, {}, true, std::move(made->layout)});
 }
 
 void VariantSearch::finish() {
-  if (!unfit_ || unfit_->energy.value() >= ledger_.joules()) return;
-  Proposal proposal = std::move(*unfit_);
-  unfit_.reset();
-  proposal.layout = placed(variant_, request_, proposal.plan, true, clock_.finish());
-  const Bytes over = variant_.judged->costs.persistent + proposal.layout->arena - request_.limits.ram_budget;
-  if (over <= Bytes(0))
-    ledger_.offer(variant_, std::move(proposal));
-  else
-    ledger_.note_over(over);
+  const std::vector<Proposal> unfit = std::exchange(unfit_, {});
+  const auto is_better = [&](const Proposal& plan) { return plan.energy.value() < ledger_.joules(); };
+  if (unfit.empty() || !is_better(unfit.front())) return;
+  Proposal best = unfit.front();
+  best.layout = placed(variant_, request_, best.plan, kAtTheEnd, clock_.finish());
+  over_ = variant_.judged->costs.persistent + best.layout->arena - request_.limits.ram_budget;
+  if (over_ <= Bytes(0)) {
+    ledger_.offer(variant_, std::move(best));
+    return;
+  }
+  ledger_.note_over(over_);
+  for (const Proposal& plan : unfit)
+    if (is_better(plan) && !clock_.finish()()) repair(plan.decided);
 }
 
 }  // namespace poet

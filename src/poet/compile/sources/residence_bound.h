@@ -32,11 +32,8 @@ class ResidenceBound {
   /// ResidenceRelaxation::go_on().
   bool go_on(double best_joules, const Stop& stop) { return relaxed_ && relaxed_->go_on(best_joules, stop); }
   [[nodiscard]] double bound() const { return relaxed_ ? relaxed_->bound() : 0; }
-  /// The effort of the next step, in rounds of a search.
-  [[nodiscard]] double effort() const {
-    constexpr double kRound = 20'000;  // simplex iterations
-    return relaxed_ ? static_cast<double>(relaxed_->iterations()) / kRound : 0;
-  }
+  /// Of all steps (optimize/effort.h).
+  [[nodiscard]] double effort() const { return relaxed_ ? relaxed_->effort() : 0; }
   /// What the last solution pages; nullopt if there is none.
   [[nodiscard]] std::optional<PagedSet> paged() const;
 

@@ -73,28 +73,32 @@ bool VariantSearch::go_on() {
     ended_ = !clock_.limit()();
     return false;
   }
-  if (!quick) spent_ += step_costs_ * static_cast<double>(problem_.instance.graph.ops.size());
+  if (!quick) spent_ += step_effort_;
   collect();
+  if (!quick) repair();
+  if (quick || quick_joules_ == kInfinity) quick_joules_ = joules();
   return true;
 }
 
 // On large problems passes and bounds take turns, as each takes long. On others plans come first: where one
 // is good enough, a bound shows that soon.
 bool VariantSearch::next_step() {
-  constexpr double kStaged = 4;  // as long as that many passes
   const bool takes_turns = is_large(problem_.instance) && scratch_ && !scratch_->is_quick();
-  step_costs_ = 1;
   if (takes_turns && !staged_) start_staged();
   bounds_turn_ = takes_turns && !bounds_turn_;
   const auto go_on_with_stages = [this] {
     if (!staged_) start_staged();
     if (ledger_.has_plan()) staged_->know(ledger_.joules());
-    step_costs_ = kStaged * (1L << std::min(staged_->rounds(), 20));
-    return staged_->go_on();
+    const double before = staged_->effort();
+    const bool went = staged_->go_on();
+    step_effort_ = staged_->effort() - before;
+    return went;
   };
   if (bounds_turn_ && go_on_with_stages()) return true;
-  step_costs_ = 1;
-  if (scratch_ && scratch_->go_on()) return true;
+  if (scratch_ && scratch_->go_on()) {
+    step_effort_ = scratch_->effort_of_last();
+    return true;
+  }
   return go_on_with_stages();
 }
 
@@ -197,6 +201,8 @@ void VariantSearch::consider(Proposal proposal) {
     late_.reset();
   }
   ledger_.note_incumbent(proposal.energy);
+  if (proposal.layout && variant_.reserve == Bytes(0))
+    fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
   if (proposal.energy.value() >= ledger_.joules()) return;
   if (proposal.layout && variant_.reserve == Bytes(0))
     ledger_.offer(variant_, std::move(proposal));
@@ -205,7 +211,8 @@ void VariantSearch::consider(Proposal proposal) {
 }
 
 std::optional<Bytes> VariantSearch::over() const {
-  if (!unfit_ || !ledger_.is_notable(unfit_->energy.value())) return std::nullopt;
+  const bool hopeless = !unfit_.empty() && unfit_.front().energy.value() >= repaired_at_;
+  if (!hopeless || !ledger_.is_notable(unfit_.front().energy.value())) return std::nullopt;
   return over_;
 }
 

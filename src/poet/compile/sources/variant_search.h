@@ -31,19 +31,21 @@ class VariantSearch {
   [[nodiscard]] bool is_quick() const;
   /// Returns whether the plans that come before bounds are found.
   [[nodiscard]] bool is_settled() const { return ended_ || staged_ || !scratch_; }
-  /// Effort of the steps after the quick ones, whatever the machine: ops times steps, doubled with each
-  /// round.
+  /// Effort of the steps after the quick ones (optimize/effort.h).
   [[nodiscard]] double spent() const { return spent_; }
 
-  /// The energy of the best plan, whether or not its addresses fit and it meets the deadline; infinite
-  /// without any.
-  [[nodiscard]] double joules() const { return joules_; }
-  /// By how much the addresses of the best plan exceed the RAM budget, and by how much the best plan misses
-  /// the deadline, if nothing that is notably cheaper than the ledger's best plan avoids it.
+  /// The energy of the best plan that has addresses or may have some: infinite without any. Plans that miss
+  /// the deadline do not count.
+  [[nodiscard]] double joules() const { return over() ? fitting_joules_ : joules_; }
+  /// The same after the quick steps.
+  [[nodiscard]] double quick_joules() const { return quick_joules_; }
+  /// By how much the addresses of the best plan exceed the RAM budget, if they could not be repaired and the
+  /// plan would save more than the gap; and by how much the best plan misses the deadline.
   [[nodiscard]] std::optional<Bytes> over() const;
   [[nodiscard]] std::optional<Seconds> late() const;
 
-  /// Once the search has ended, places the best plan again, with all effort, if its addresses do not fit.
+  /// Once the search has ended, or time is up: places the best plan again, with all effort, if its addresses
+  /// do not fit, and repairs it and those that were the best before.
   void finish();
   /// Without a plan: the explanation, which may take a moment after the time limit; plans that it finds are
   /// offered, too. Closes the variant's scope if there is no plan.
@@ -56,6 +58,7 @@ class VariantSearch {
   void consider(Proposal proposal);
   void fit(Proposal proposal);
   void repair();
+  void repair(const Decisions& decided);
   [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
   [[nodiscard]] std::optional<Proposal> placed_proposal() const;
   [[nodiscard]] std::optional<Proposal> staged_proposal();
@@ -75,12 +78,13 @@ class VariantSearch {
   bool ended_ = false;
   bool bounds_turn_ = false;
   double spent_ = 0;
-  double step_costs_ = 1;
-  double joules_ = kInfinity;
+  double step_effort_ = 0;
+  double joules_ = kInfinity, quick_joules_ = kInfinity;
+  double fitting_joules_ = kInfinity;  // of plans with addresses
   // The energies last collected, by the sources' own clocks.
   double synchronous_joules_ = kInfinity, placed_joules_ = kInfinity, staged_joules_ = kInfinity;
-  std::optional<Proposal> unfit_;  // the cheapest whose addresses do not fit
-  Bytes over_{};
+  std::vector<Proposal> unfit_;     // whose addresses do not fit, by increasing energy
+  Bytes over_{};                    // of the first
   double repaired_at_ = kInfinity;  // the energy of the plan repaired last
   std::optional<Seconds> late_;     // delay of the cheapest plan
   long nodes_ = 0;                  // counted already

@@ -13,13 +13,14 @@
 
 namespace poet {
 
-/// The request's instance with its ops in some order.
+/// A graph of the request's step, with its ops in some order.
 struct Form {
   Instance instance;
-  std::vector<OpId> order;  // of the request's ops; empty: the given one
+  Cut cut;
+  std::vector<OpId> order;  // of the graph's ops; empty: the given one
   Report keep_all;          // baseline energy and time, keep-all peak
   PagedSet all;             // what could be paged, if compile() chooses; else empty
-  int number = 0;           // in the order of their making
+  int number = 0;           // in the order of their making, from 0
 };
 
 /// What a variant's bound holds for, among plans of its form.

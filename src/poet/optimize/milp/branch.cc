@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "poet/optimize/effort.h"
 #include "poet/optimize/solvers/presolve.h"
 
 namespace poet {
@@ -65,6 +66,7 @@ Root solve_root(Search& search, const Columns& full, double seconds) {
   const TightModel tight = build_tight(search.problem(), full, tight_options(search, {}));
   Root root{{}, no_decisions(search.problem())};
   root.lp = solve_lp(tight.model, std::min(seconds, search.remaining()), [&] { return search.must_stop(); });
+  search.effort += effort_of_simplex(root.lp.work, tight.model.rows());
   search.used_solver = true;
   if (root.lp.status != LpStatus::optimal) return root;
   search.raise_staged_bound(
@@ -87,6 +89,7 @@ bool search_restricted(Search& search, const Columns& columns, std::set<int>& ex
     const long heaviness = 1 + static_cast<long>(tight.model.entry_column.size() / kEntriesOfLightModel);
     const MipResult mip =
         solve_mip(tight.model, mip_options(search, tight, std::max(kLeastWork, work / heaviness)));
+    search.effort += effort_of_simplex(mip.work, tight.model.rows());
     search.nodes += mip.nodes;
     work -= std::max(1L, mip.work * heaviness);
     if (mip.x.empty()) {
@@ -120,6 +123,7 @@ bool prove(Search& search, const Columns& full, const Root& root, std::set<int>&
     const bool fixed =
         search.options().tightenings.reduced_cost_fixing && fix_by_reduced_costs(tight.model, root.lp, below);
     const MipResult mip = solve_mip(tight.model, options);
+    search.effort += effort_of_simplex(mip.work, tight.model.rows());
     search.nodes += mip.nodes;
     work -= mip.work;
     // Without a cutoff, the incumbent is a solution of the model, and "infeasible" is numerical noise.

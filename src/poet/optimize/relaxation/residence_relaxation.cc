@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "poet/base/numbers.h"
+#include "poet/optimize/effort.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/gaps.h"
 #include "poet/optimize/relaxation/breakpoints.h"
@@ -38,6 +39,7 @@ bool ResidenceRelaxation::go_on(double best_joules, const Stop& stop) {
       best_joules < kInfinity && best_joules - bound_ <= options_.gap * (best_joules - least_);
   if (ended_ || idle_ == kMostIdle || proven || stop()) return false;
   const double before = bound_;
+  effort_ += effort_per_op(100, p_.ops);
   const StageWindows windows(p_, breakpoints_);
   WindowModel model = build_windows(p_, windows, options_.tightenings.rounding);
   Linear resident;
@@ -67,6 +69,7 @@ void ResidenceRelaxation::raise_bound(const WindowModel& model, double objective
 bool ResidenceRelaxation::relax_continuously(const StageWindows& windows, const WindowModel& model,
                                              const Stop& stop) {
   const LpResult lp = solve_lp(model.model, stop.remaining(), stop, kLastIterations);
+  effort_ += effort_of_simplex(lp.work, model.model.rows());
   if (lp.status != LpStatus::optimal) return false;
   raise_bound(model, lp.objective);
   return add_overflowing(ram_implied(p_, windows, model, lp.x, gaps_), 1 + windows.count() / 4);
@@ -81,6 +84,7 @@ ResidenceRelaxation::Relaxed ResidenceRelaxation::relax(const WindowModel& model
   mip.solver = embedded(options_.solver);
   mip.keep_going = [&stop](double, double) { return !stop(); };
   MipResult result = solve_mip(model.model, mip);
+  effort_ += effort_of_simplex(result.work, model.model.rows());
   raise_bound(model, result.bound);
   const bool closed = result.status == MipStatus::optimal;
   if (result.x.empty()) return {closed, {}};

@@ -31,8 +31,8 @@ class ResidenceRelaxation {
   [[nodiscard]] double bound() const { return bound_; }
   /// By Problem::residents, in the last relaxation's best solution; may be empty.
   [[nodiscard]] const std::vector<char>& resident() const { return resident_; }
-  /// The most simplex iterations of the next relaxation.
-  [[nodiscard]] long iterations() const { return iterations_; }
+  /// Of all steps (optimize/effort.h).
+  [[nodiscard]] double effort() const { return effort_; }
 
  private:
   void raise_bound(const WindowModel& model, double objective);
@@ -53,6 +53,7 @@ class ResidenceRelaxation {
   std::vector<char> resident_;
   long iterations_ = 0;  // of the next relaxation, at most
   int idle_ = 0;         // rounds in a row
+  double effort_ = 0;
   bool ended_ = false;
 };
 

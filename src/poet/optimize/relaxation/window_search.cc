@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "poet/base/numbers.h"
+#include "poet/optimize/effort.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/heuristic/local_search.h"
 #include "poet/optimize/heuristic/oscillation.h"
@@ -137,6 +138,7 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
     return cuts;
   };
   relaxation_ = solve_lp(model.model, options);
+  search_.effort += effort_of_simplex(relaxation_.work, model.model.rows());
   search_.used_solver = true;
   if (relaxation_.status != LpStatus::optimal) return false;
   raise_bound(model, relaxation_.objective);
@@ -182,6 +184,7 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
     options.work_limit = work * std::clamp(kRows / rows, 1L, kMostIterations);
   }
   MipResult mip = solve_mip(decided, options);
+  search_.effort += effort_of_simplex(mip.work, decided.rows());
   search_.nodes += mip.nodes;
   const bool nothing_below = mip.status == MipStatus::infeasible && options.cutoff < kInfinity;
   raise_bound(model, nothing_below ? options.cutoff : std::min(mip.bound, options.cutoff));

@@ -1,7 +1,6 @@
 #pragma once
 
-// What searches for synchronous plans have in common (plans_from_scratch.h, quick_energy.h): which problems
-// need one, and greedy with local search.
+// Which problems need a search for synchronous plans, and greedy with local search.
 
 #include <array>
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "poet/optimize/effort.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/search/candidate_search.h"
 
@@ -78,6 +79,7 @@ StreamingSearch& PlansFromScratch::streams_with_addresses(Guess& of) const {
 bool PlansFromScratch::find_the_first(Guess& of) {
   constexpr int kQuickRounds = 6;
   if (plans_.has_placed()) return false;
+  effort_of_last_ = effort_per_op(3, of.problem.ops);
   const Stop stop = stop_.when_cancelled();
   StreamingSearch& streams = streams_with_addresses(of);
   for (int round = 0; round < kQuickRounds && !streams.best() && !stop(); ++round)
@@ -87,6 +89,7 @@ bool PlansFromScratch::find_the_first(Guess& of) {
 
 bool PlansFromScratch::stream(Guess& of, int rounds) {
   if (stop_()) return false;
+  effort_of_last_ = effort_per_op(7.0 * rounds, of.problem.ops);
   if (!of.streams) of.streams.emplace(of.problem);
   for (StreamingSearch* streams : {&*of.streams, &streams_with_addresses(of)}) {
     bool better = false;
@@ -102,6 +105,7 @@ bool PlansFromScratch::search_a_little() {
   constexpr double kPartOfEffort = 0.04;
   Guess& of = guess(kLikely);
   if (stop_() || is_large(of.problem)) return false;
+  effort_of_last_ = effort_per_op(80, of.problem.ops);
   search_candidates(of.problem, options_, stop_, plans_, kPartOfEffort);
   return true;
 }
@@ -109,6 +113,7 @@ bool PlansFromScratch::search_a_little() {
 bool PlansFromScratch::search(Guess& of) {
   if (stop_() || (is_large(of.problem) && plans_.best() != nullptr)) return false;
   const std::optional<Joules> before = plans_.energy();
+  effort_of_last_ = effort_per_op(700, of.problem.ops);
   search_candidates(of.problem, options_, stop_, plans_);
   if (plans_.energy() != before) best_guess_ = &of;
   return true;
@@ -121,6 +126,7 @@ bool PlansFromScratch::hold_back(double share) {
   Problem problem = best_guess_->problem;
   problem.budget -= static_cast<std::int64_t>(share * static_cast<double>(problem.budget));
   if (is_below_floor(problem)) return false;
+  effort_of_last_ = effort_per_op(250, problem.ops);
   search_candidates(problem, options_, stop_, plans_, kPartOfEffort);
   return true;
 }

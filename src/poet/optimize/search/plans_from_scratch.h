@@ -36,6 +36,9 @@ class PlansFromScratch {
   /// Returns whether the next step is one of the streaming passes that come first.
   [[nodiscard]] bool is_quick() const { return !prepared_ || left_.size() > slow_; }
 
+  /// The effort of the last step (optimize/effort.h).
+  [[nodiscard]] double effort_of_last() const { return effort_of_last_; }
+
   /// Returns null if there is none.
   [[nodiscard]] const SynchronousPlan* best() const { return plans_.best(); }
   /// The best plan of a streaming pass, with its addresses.
@@ -67,6 +70,7 @@ class PlansFromScratch {
   std::vector<std::unique_ptr<Guess>> guesses_;  // of kWaiting, once needed
   const Guess* best_guess_ = nullptr;            // the last with which candidates were better
   bool prepared_ = false;
+  double effort_of_last_ = 0;
   std::vector<Step> left_;  // the next one last
   std::size_t slow_ = 0;    // of all steps
 };

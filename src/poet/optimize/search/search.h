@@ -99,6 +99,7 @@ class Search {
   double seconds_for_reason = 0;
   double seconds_to_incumbent = 0;
   long nodes = 0;
+  double effort = 0;  // optimize/effort.h
   bool used_solver = false;
   std::string next_step;                // see Outcome
   std::string external_solver;          // see Outcome

@@ -1,0 +1,50 @@
+#pragma once
+
+// The graphs of a step, and the orders in which ops are first computed.
+
+#include <memory>
+#include <optional>
+
+#include "poet/base/stop.h"
+#include "poet/compile/variants/variant.h"
+
+namespace poet {
+
+/// The request's instance as it is.
+[[nodiscard]] std::shared_ptr<const Form> given_form(const CompileRequest& request);
+
+/// The form in the order of least keep-all peak found (optimize/order/least_peak.h); null if that is its own.
+/// `number`: of the new form.
+[[nodiscard]] std::shared_ptr<const Form> form_of_least_peak(const CompileRequest& request, const Form& form,
+                                                             int number, const Stop& stop);
+
+/// Returns whether the RAM floor or the time of computing everything once, the same in every order, exceeds a
+/// limit.
+[[nodiscard]] bool is_impossible_in_any_order(const CompileRequest& request, const Form& given);
+
+/// The request's other cuts (cost/cuts.h): operators in ever finer parts, sizes halved from one to the next;
+/// tables by index, where there are such.
+class OtherCuts {
+ public:
+  /// `given` is the request's form; the request has `cuts`. Both must outlive this.
+  OtherCuts(const CompileRequest& request, const Form& given);
+
+  /// About how many ops the next form has; infinite if there is none.
+  [[nodiscard]] double ops_of_next() const;
+  /// Returns whether the next form is the given one with tables by index: its step computes less.
+  [[nodiscard]] bool tables_are_next() const { return tables_first_; }
+  /// Makes the next form. `by_index`: what the best form so far does with tables. There must be one.
+  [[nodiscard]] std::shared_ptr<const Form> next(bool by_index, int number);
+
+ private:
+  [[nodiscard]] double most_ops() const;
+  void find_next(Bytes part);
+
+  const CompileRequest& request_;
+  bool tables_first_ = false;  // the next form is the given one with tables by index
+  std::optional<Bytes> part_;  // of the next form otherwise
+  double ops_ = 0;             // of the last form
+  double next_ops_ = 0;
+};
+
+}  // namespace poet
