@@ -11,7 +11,7 @@ Streaming::Streaming(const Problem& problem, const Gaps& gaps) : p_(problem), ga
 
 std::optional<Stream> Streaming::run(const StreamingGuide& guide, const Stream* before,
                                      const std::function<bool()>& stop) const {
-  std::vector<double> prices = recomputation(before);
+  std::vector<double> prices = recomputation(before, stop);
   for (std::size_t g = 0; g < prices.size(); ++g)
     if (!p_.reads[at(p_.producer[at(gaps_.all()[g].value)])].empty()) prices[g] *= guide.caution;
   return StreamingPass(p_, gaps_, guide, std::move(prices)).run(stop);

@@ -60,8 +60,10 @@ class Streaming {
   [[nodiscard]] std::optional<Stream> run(const StreamingGuide& guide, const Stream* before,
                                           const std::function<bool()>& stop) const;
 
-  /// Returns, per gap, the predicted price of recomputing its value at its end. `before` as in run().
-  [[nodiscard]] std::vector<double> recomputation(const Stream* before) const;
+  /// Returns, per gap, the predicted price of recomputing its value at its end. `before` as in run(); once
+  /// stopped, further prices are infinite.
+  [[nodiscard]] std::vector<double> recomputation(const Stream* before,
+                                                  const std::function<bool()>& stop) const;
 
  private:
   const Problem& p_;

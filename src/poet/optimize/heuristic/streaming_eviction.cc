@@ -75,7 +75,7 @@ bool StreamingPass::evict(int v) {
   if (!values_[at(v)].is_stored && (used || values_[at(v)].is_wanted_stored)) {
     const double paging = p_.paging ? p_.in_joules[at(v)] + p_.out_joules[at(v)] : kInfinity;
     const bool drops = used && !values_[at(v)].is_wanted_stored && recomputation_[g] < paging &&
-                       secure(v, gaps_.all()[g].to, room_for(gaps_.all()[g].to), 0);
+                       secure(v, gaps_.all()[g].to);
     if (!drops) {
       if (!p_.paging) return false;
       store(v);
@@ -86,22 +86,38 @@ bool StreamingPass::evict(int v) {
 }
 
 // Ensures that the operands for recomputing `v` before op `stage` are not lost. Returns false if that is
-// impossible or the recomputation does not fit into `room`, the RAM beside the op's operands.
-bool StreamingPass::secure(int v, int stage, std::int64_t room, int depth) {
+// impossible or the recomputation does not fit beside the op's operands.
+bool StreamingPass::secure(int v, int stage) {
+  known_.forget();
+  return secure(v, stage, room_for(stage), 0).price == 0;
+}
+
+// The price is 0 if they are ensured to be there, with what is in `room` recomputed; else infinite. What is
+// known for a room has been ensured.
+PriceInRoom StreamingPass::secure(int v, int stage, std::int64_t room, int depth) {
   const int op = p_.producer[at(v)];
-  if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)])
-    return false;
+  if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || stage > p_.recompute_until[at(op)]) return {};
+  if (const PriceInRoom* known = known_.find(v, depth, room)) return *known;
+  std::int64_t taken = 0;
   const auto& read = p_.reads[at(stage)];
   for (const auto* values : {&p_.reads[at(op)], &p_.writes[at(op)]})
     for (const int u : *values)
-      if (!contains(read, u)) room -= p_.bytes[at(u)];
-  if (room < p_.workspace[at(op)]) return false;
+      if (!contains(read, u)) taken += p_.bytes[at(u)];
+  PriceInRoom made;
+  made.compare(room, taken + p_.workspace[at(op)]);
+  bool done = room >= taken + p_.workspace[at(op)];
   for (const int u : p_.reads[at(op)]) {
-    if (values_[at(u)].is_stored || secure(u, stage, room, depth + 1)) continue;
-    if (!ram_.has(u) || !p_.paging) return false;
-    values_[at(u)].is_wanted_stored = true;
+    if (!done) break;
+    if (values_[at(u)].is_stored) continue;
+    const PriceInRoom again = secure(u, stage, room - taken, depth + 1);
+    made.depend(again, taken);
+    if (again.price == 0) continue;
+    done = ram_.has(u) && p_.paging;
+    if (done) values_[at(u)].is_wanted_stored = true;
   }
-  return true;
+  if (done) made.price = 0;
+  known_.remember(v, depth, made);
+  return made;
 }
 
 std::int64_t StreamingPass::room_for(int stage) const {

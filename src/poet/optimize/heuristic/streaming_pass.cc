@@ -40,7 +40,8 @@ StreamingPass::StreamingPass(const Problem& p, const Gaps& gaps, const Streaming
       guide_(guide),
       recomputation_(std::move(recomputation)),
       ram_(p),
-      values_(at(p.values)) {
+      values_(at(p.values)),
+      known_(p.values) {
   if (guide.alignment > 0) {
     const std::int64_t largest = largest_value(p);
     const std::int64_t slot = (largest + guide.alignment - 1) / guide.alignment * guide.alignment;
@@ -194,7 +195,9 @@ bool StreamingPass::bring(int v, int depth) {
   if (ram_.has(v)) return true;
   const int op = p_.producer[at(v)];
   const double paging = values_[at(v)].is_stored ? p_.in_joules[at(v)] : kInfinity;
-  const double recomputing = price_of_recomputing(v, depth, p_.bytes[at(v)]);
+  known_.forget();
+  const std::int64_t room = p_.budget - ram_.pinned_bytes() - p_.bytes[at(v)];
+  const double recomputing = price_of_recomputing(v, depth, room).price;
   if (paging == kInfinity && recomputing == kInfinity) return false;
   if (paging <= recomputing) return page_in(v);
   for (const int u : p_.reads[at(op)]) ram_.pin(u);
@@ -216,25 +219,32 @@ bool StreamingPass::page_in(int v) {
   return true;
 }
 
-// Returns the price of recomputing `v`, or infinity if that is impossible. `beside`: bytes needed at the
-// same time that are not in RAM or not pinned yet, `v` included.
-double StreamingPass::price_of_recomputing(int v, int depth, std::int64_t beside) const {
+// The price of recomputing `v` is infinite if that is impossible. `room`: RAM beside what is pinned, `v` and
+// what the recomputation is for.
+PriceInRoom StreamingPass::price_of_recomputing(int v, int depth, std::int64_t room) {
   const int op = p_.producer[at(v)];
-  if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)])
-    return kInfinity;
-  double price = price_of(p_, op);
+  if ((depth >= kStreamDepth && !p_.reads[at(op)].empty()) || t_ > p_.recompute_until[at(op)]) return {};
+  if (const PriceInRoom* known = known_.find(v, depth, room)) return *known;
+  std::int64_t taken = 0;
   for (const int u : p_.reads[at(op)])
-    if (!ram_.has(u) || !ram_.is_pinned(u)) beside += p_.bytes[at(u)];
+    if (!ram_.has(u) || !ram_.is_pinned(u)) taken += p_.bytes[at(u)];
   for (const int w : p_.writes[at(op)])
-    if (w != v && !ram_.has(w)) beside += p_.bytes[at(w)];
-  if (ram_.pinned_bytes() + beside + p_.workspace[at(op)] > p_.budget) return kInfinity;
-  for (const int u : p_.reads[at(op)]) {
-    if (ram_.has(u)) continue;
-    const double paging = values_[at(u)].is_stored ? p_.in_joules[at(u)] : kInfinity;
-    price += std::min(paging, price_of_recomputing(u, depth + 1, beside));
-    if (price == kInfinity) break;
+    if (w != v && !ram_.has(w)) taken += p_.bytes[at(w)];
+  PriceInRoom made;
+  made.compare(room, taken + p_.workspace[at(op)]);
+  if (room >= taken + p_.workspace[at(op)]) {
+    made.price = price_of(p_, op);
+    for (const int u : p_.reads[at(op)]) {
+      if (ram_.has(u)) continue;
+      const double paging = values_[at(u)].is_stored ? p_.in_joules[at(u)] : kInfinity;
+      const PriceInRoom again = price_of_recomputing(u, depth + 1, room - taken);
+      made.depend(again, taken);
+      made.price += std::min(paging, again.price);
+      if (made.price == kInfinity) break;
+    }
   }
-  return price;
+  known_.remember(v, depth, made);
+  return made;
 }
 
 }  // namespace poet

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "poet/optimize/heuristic/prices_in_room.h"
 #include "poet/optimize/heuristic/streaming.h"
 #include "poet/optimize/heuristic/streaming_arena.h"
 #include "poet/optimize/heuristic/streaming_ram.h"
@@ -71,7 +72,7 @@ class StreamingPass {
   void finish_sending(int v);
   bool bring(int v, int depth);
   bool page_in(int v);
-  [[nodiscard]] double price_of_recomputing(int v, int depth, std::int64_t beside) const;
+  [[nodiscard]] PriceInRoom price_of_recomputing(int v, int depth, std::int64_t room);
 
   // ---- evicting (streaming_eviction.cc)
 
@@ -82,7 +83,8 @@ class StreamingPass {
   double recent_rank(int v);
   bool make_room(std::int64_t more);
   bool evict(int v);
-  bool secure(int v, int stage, std::int64_t room, int depth);
+  bool secure(int v, int stage);
+  PriceInRoom secure(int v, int stage, std::int64_t room, int depth);
   [[nodiscard]] std::int64_t room_for(int stage) const;
 
   const Problem& p_;
@@ -96,6 +98,7 @@ class StreamingPass {
   std::vector<StreamedPageOut> page_outs_;
   std::vector<Ranked> ranked_, lowest_;  // reused by make_room()
   long evictions_ = 0;
+  PricesInRoom known_;
   std::optional<StreamingArena> arena_;
   int allocations_ = 0;  // page-ins and computations so far
   Stream made_;

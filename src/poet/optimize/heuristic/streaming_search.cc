@@ -89,7 +89,7 @@ bool StreamingSearch::by_packing(int round, const std::function<bool()>& stop) {
     return noisy ? std::exp(kNoise * (2 * x - 1)) : 1.0;
   };
   if (noisy || round == 0) last_ = best_;
-  const std::vector<double> recomputation = streaming_.recomputation(last_ ? &*last_ : nullptr);
+  const std::vector<double> recomputation = streaming_.recomputation(last_ ? &*last_ : nullptr, stop);
   std::vector<PackedInterval> intervals;
   std::vector<std::size_t> ids;
   for (std::size_t g = 0; g < gaps_.all().size(); ++g) {
