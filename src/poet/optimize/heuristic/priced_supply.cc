@@ -9,6 +9,9 @@ namespace poet {
 namespace {
 
 constexpr int kSupplyDepth = 60;  // maximum length of a chain of recomputations
+// Values whose supply is considered for one recomputation: what was decided below a recomputation that turns
+// out too expensive is decided again for the next reader, which may double the effort at every level.
+constexpr int kMostConsidered = 10'000;
 
 }  // namespace
 
@@ -21,6 +24,7 @@ PricedSupply::PricedSupply(IncrementalReplay& replay, const OverflowPrices& pric
       means_(at(p_.values), Means::undecided) {}
 
 void PricedSupply::recompute(int op, int stage) {
+  considered_ = 0;
   for (int v : p_.writes[at(op)]) decide(v, Means::recompute);
   price_of_op(op, stage, kInfinity, kSupplyDepth);
   carry_out(op, stage);
@@ -81,7 +85,8 @@ double PricedSupply::price_of_value(int v, int stage, double most, int depth) {
       best = Means::page;
     }
   }
-  if (least > 0 && depth > 0 && can_recompute(v, stage)) {
+  ++considered_;
+  if (least > 0 && depth > 0 && considered_ <= kMostConsidered && can_recompute(v, stage)) {
     const double factor = draw_();
     const int op = p_.producer[at(v)];
     if (factor * price_alone(op) < least) {

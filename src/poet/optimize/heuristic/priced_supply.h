@@ -17,7 +17,7 @@ class PricedSupply {
   PricedSupply(IncrementalReplay& replay, const OverflowPrices& prices, std::function<double()> draw);
 
   /// Recomputes the op in the stage, if possible, without IncrementalReplay::update(). O(ops considered *
-  /// stages across which their results may be retained).
+  /// stages across which their results may be retained); after 10,000 of them the others are not recomputed.
   void recompute(int op, int stage);
 
   [[nodiscard]] bool can_page(int value, int stage) const;
@@ -41,6 +41,7 @@ class PricedSupply {
   std::function<double()> draw_;
   std::vector<Means> means_;  // per value; undecided between calls
   std::vector<int> decided_;  // the values that are not
+  int considered_ = 0;        // in this call
 };
 
 }  // namespace poet
