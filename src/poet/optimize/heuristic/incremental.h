@@ -132,7 +132,9 @@ class IncrementalReplay {
   void touch_value(int value);
   void touch_stage(int stage);
   [[nodiscard]] bool supplies_later(int value, int stage) const;
+  void queue_supply(int stage, int id);
   void queue_supplies(int value);
+  void queue_last_supplies(int value, int stage);
   void drop_useless();
   void refresh(int value);
   void find_retained(int value, std::vector<StageInterval>& kept) const;

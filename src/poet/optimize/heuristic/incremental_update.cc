@@ -1,6 +1,7 @@
 // Propagates edits through the incremental replay: useless decisions, retention, page-outs, RAM.
 
 #include <algorithm>
+#include <utility>
 
 #include "poet/base/error.h"
 #include "poet/optimize/heuristic/incremental.h"
@@ -32,6 +33,7 @@ void IncrementalReplay::drop_useless() {
     std::pop_heap(supplies_.begin(), supplies_.end());
     const auto [stage, id] = supplies_.back();
     supplies_.pop_back();
+    if (!supplies_.empty() && supplies_.front() == std::pair(stage, id)) continue;  // queued twice
     if (id >= 0) {
       if (!is_computed(id, stage)) continue;
       const auto& writes = p_.writes[at(id)];
@@ -39,7 +41,7 @@ void IncrementalReplay::drop_useless() {
       for (int v : writes) useful = useful || is_read(v, stage) || supplies_later(v, stage);
       if (useful) continue;
       remove_recompute(id, stage);
-      for (int u : p_.reads[at(id)]) queue_supplies(u);
+      for (int u : p_.reads[at(id)]) queue_last_supplies(u, stage);
     } else {
       const int v = ~id;
       if (!contains(ins_[at(v)], stage)) continue;
@@ -49,15 +51,26 @@ void IncrementalReplay::drop_useless() {
   }
 }
 
+void IncrementalReplay::queue_supply(int stage, int id) {
+  supplies_.emplace_back(stage, id);
+  std::push_heap(supplies_.begin(), supplies_.end());
+}
+
 void IncrementalReplay::queue_supplies(int v) {
   const int producer = p_.producer[at(v)];
-  const auto push = [&](int stage, int id) {
-    supplies_.emplace_back(stage, id);
-    std::push_heap(supplies_.begin(), supplies_.end());
-  };
   for (int stage : runs_[at(producer)])
-    if (stage != producer) push(stage, producer);
-  for (int stage : ins_[at(v)]) push(stage, ~v);
+    if (stage != producer) queue_supply(stage, producer);
+  for (int stage : ins_[at(v)]) queue_supply(stage, ~v);
+}
+
+// Of what can have become useless because `v` is not read in `stage` any more: earlier copies are of no less
+// use than before.
+void IncrementalReplay::queue_last_supplies(int v, int stage) {
+  const int producer = p_.producer[at(v)];
+  const int made = last_below(runs_[at(producer)], stage + 1);
+  if (made > producer) queue_supply(made, producer);
+  const int in = last_below(ins_[at(v)], stage + 1);
+  if (in >= 0) queue_supply(in, ~v);
 }
 
 bool IncrementalReplay::is_computed(int op, int stage) const { return contains(runs_[at(op)], stage); }
