@@ -97,15 +97,21 @@ void polish(IncrementalReplay& replay, Repair& repair, const std::function<bool(
   }
 }
 
-// Returns a candidate that fits RAM but may violate other limits, or nullopt if none is found.
+// Returns a candidate that fits RAM but may violate other limits, or nullopt if none is found. Takes what it
+// works from `work`.
 std::optional<Candidate> fit_and_polish(IncrementalReplay& replay, const RepairOptions& options,
-                                        std::uint64_t seed, const std::function<bool()>& stop) {
+                                        std::uint64_t seed, const std::function<bool()>& stop, long& work) {
   Repair repair(replay, seed);
   repair.options = options;
-  if (!make_fit(replay, repair, stop)) return std::nullopt;
-  repair.options.noise = 0;
-  if (within_limits(replay)) polish(replay, repair, stop);
-  return complete(replay.problem(), replay.decisions());
+  const std::function<bool()> ends = [&] { return repair.work() >= work || stop(); };
+  std::optional<Candidate> made;
+  if (make_fit(replay, repair, ends)) {
+    repair.options.noise = 0;
+    if (within_limits(replay)) polish(replay, repair, ends);
+    made = complete(replay.problem(), replay.decisions());
+  }
+  work -= std::min(work, repair.work());
+  return made;
 }
 
 // Keeps the cheapest candidate within the limits and the fastest of those that violate one.
@@ -142,19 +148,21 @@ bool applies(const Problem& p, Variant variant) { return variant != Variant::pag
 
 }  // namespace
 
-std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop) {
+std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop, long most_work) {
   BestFound best_found(problem);
+  long work = most_work;
   const auto attempt = [&](const RepairOptions& options, std::uint64_t seed) {
     IncrementalReplay replay(problem);
-    best_found.consider(fit_and_polish(replay, options, seed, stop));
+    best_found.consider(fit_and_polish(replay, options, seed, stop, work));
   };
   for (Variant variant : kVariants) {
-    if (stop()) break;
+    if (work <= 0 || stop()) break;
     if (!applies(problem, variant) || (variant == Variant::fast && best_found.best)) continue;
     attempt(options_for(problem, variant), kSeed);
   }
   constexpr std::uint64_t kAttempts = 6;  // randomized, if nothing fits
-  for (std::uint64_t i = 1; i <= kAttempts && !best_found.best && !best_found.nearest && !stop(); ++i) {
+  for (std::uint64_t i = 1; i <= kAttempts && work > 0 && !best_found.best && !best_found.nearest && !stop();
+       ++i) {
     RepairOptions options = options_for(problem, i % 2 == 0 ? Variant::fast : Variant::both);
     options.noise = 0.5 * static_cast<double>(i);
     attempt(options, kSeed + i);
@@ -174,7 +182,9 @@ std::optional<Candidate> greedy_from(const Problem& problem, const Decisions& de
   IncrementalReplay replay(problem);
   replay.load(decisions);
   replay.commit();
-  std::optional<Candidate> found = fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop);
+  long work = kAnyWork;
+  std::optional<Candidate> found =
+      fit_and_polish(replay, options_for(problem, Variant::both), kSeed, stop, work);
   if (!found || found->within(problem)) return found;
   return meet_limits(problem, *found, stop);
 }

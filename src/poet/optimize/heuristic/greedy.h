@@ -4,6 +4,7 @@
 // evictions that turn out to be unnecessary.
 
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "poet/optimize/problem/candidate.h"
@@ -11,14 +12,18 @@
 
 namespace poet {
 
+inline constexpr long kAnyWork = std::numeric_limits<long>::max();
+
 /// Returns the cheapest schedule within all limits that greedy eviction finds, or nullopt.
 ///
 /// Starts from keep-all and evicts values across the stage of worst overflow, least energy per byte and
 /// overflowing stage first, until RAM fits; then undoes unnecessary evictions. Tries several policies (both
 /// mechanisms, paging only, recomputation only, least time) and, if none fits, random ones. If RAM fits but
-/// the deadline or the write limit is violated, a short local search follows. `stop` is polled. O(values +
-/// stages) per eviction.
-[[nodiscard]] std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop);
+/// the deadline or the write limit is violated, a short local search follows. `stop` is polled. All policies
+/// together end after `most_work` (Repair::work()), with the best schedule so far: unlike a clock, the same
+/// on every machine. O(values + stages + ops of the recomputations that are priced) per eviction.
+[[nodiscard]] std::optional<Candidate> greedy(const Problem& problem, const std::function<bool()>& stop,
+                                              long most_work = kAnyWork);
 
 /// Starts from the given modes instead: repairs them if they do not fit, then improves them.
 [[nodiscard]] std::optional<Candidate> greedy_from(const Problem& problem, const std::vector<GapMode>& modes,

@@ -72,6 +72,7 @@ bool Repair::relieve(int stage) {
 // Collects evictions of values retained across the stage without use; if `overwritable`, of operands that an
 // op of the stage could overwrite with its result.
 void Repair::collect_kept(int stage, bool overwritable, std::vector<Change>& changes) {
+  work_ += p_.values;
   for (int v = 0; v < p_.values; ++v) {
     if (!p_.active[at(v)] || p_.producer[at(v)] >= stage) continue;
     const auto& kept = r_.retained(v);

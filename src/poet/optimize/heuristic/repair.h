@@ -48,6 +48,9 @@ class Repair {
   [[nodiscard]] double uniform();    // in [0, 1)
   [[nodiscard]] int below(int end);  // in [0, end)
   [[nodiscard]] long evaluations() const { return evaluations_; }
+  /// The values and operands looked at so far: effort that is the same on every machine. An evaluation looks
+  /// at all values, and at all ops again for each that may be recomputed. 50 to 100 million take a second.
+  [[nodiscard]] long work() const { return work_; }
 
  private:
   static constexpr int kDepth = 60;  // maximum length of a chain of recomputations
@@ -93,6 +96,7 @@ class Repair {
   const Problem& p_;
   std::mt19937_64 random_;
   long evaluations_ = 0;
+  long work_ = 0;
   bool stuck_ = false;
   Freed freed_;
   std::vector<int> planned_;  // op -> number of the plan that it is part of

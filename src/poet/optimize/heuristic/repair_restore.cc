@@ -75,6 +75,7 @@ double Repair::price_of_op(int op) const {
 
 double Repair::price_of_recomputing(int op, int stage, int depth) {
   planned_[at(op)] = plan_;
+  work_ += 1 + static_cast<long>(p_.reads[at(op)].size());
   double price = price_of_op(op);
   for (int u : p_.reads[at(op)])
     if (!available(u, stage)) price += price_of_bringing(u, stage, depth - 1);
