@@ -22,7 +22,7 @@ using test::chance;
 using test::pick;
 using test::Rng;
 
-struct Shape {
+struct ArenaShape {
   std::int64_t bytes, alignment, small, slot;
 };
 
@@ -38,7 +38,7 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-Blocks filled(StreamingArena& arena, const Shape& shape, Rng& rng) {
+Blocks filled(StreamingArena& arena, const ArenaShape& shape, Rng& rng) {
   Blocks blocks;
   for (int id = 0; id < 40; ++id) {
     const int bytes = pick(rng, 1, chance(rng, 0.3) ? 80 : 12);
@@ -53,7 +53,7 @@ Blocks filled(StreamingArena& arena, const Shape& shape, Rng& rng) {
 }
 
 // With which neighbours gone, of all that lie together, there is room; infinite: with none.
-double least_loss(const Blocks& blocks, const Shape& shape, std::int64_t bytes,
+double least_loss(const Blocks& blocks, const ArenaShape& shape, std::int64_t bytes,
                   const std::vector<double>& losses) {
   double least = kInfinity;
   std::int64_t before = 0;
@@ -77,8 +77,8 @@ TEST(StreamingArena, WhatLeavesMakesRoomAndLosesLeast) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(static_cast<std::uint64_t>(seed));
     const std::int64_t alignment = pick(rng, 1, 8);
-    const Shape shape{pick(rng, 20, 300), alignment, pick(rng, 0, 20),
-                      chance(rng, 0.5) ? alignment : alignment * pick(rng, 1, 6)};
+    const ArenaShape shape{pick(rng, 20, 300), alignment, pick(rng, 0, 20),
+                           chance(rng, 0.5) ? alignment : alignment * pick(rng, 1, 6)};
     StreamingArena arena(shape.bytes, shape.alignment, shape.small, shape.slot);
     const Blocks blocks = filled(arena, shape, rng);
     std::vector<double> losses;

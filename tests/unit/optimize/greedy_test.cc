@@ -118,6 +118,17 @@ TEST(Greedy, StopsWhenTold) {
   EXPECT_FALSE(greedy(problem, [] { return true; }).has_value());
 }
 
+TEST(Greedy, EndsAfterSoMuchWork) {
+  const Instance instance = test::ladder();
+  const Problem problem = make_problem({instance, test::ram(50), Semantics::published}, {});
+  constexpr long kPlenty = 10'000;
+  EXPECT_FALSE(greedy(problem, never, 0).has_value());
+  EXPECT_FALSE(greedy(problem, never, 1).has_value());  // two evictions are needed
+  const auto found = greedy(problem, never, kPlenty);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->joules, 14);
+}
+
 TEST(GreedyFrom, MakesItFit) {
   const Instance instance = test::ladder();
   const Problem problem = make_problem({instance, test::ram(50), Semantics::published}, {});
