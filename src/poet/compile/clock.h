@@ -14,7 +14,7 @@ namespace poet {
 /// figures of time.
 struct TimeShares {
   // After the limit, and after a cancellation, for the passes that turn what was found into an answer.
-  double after_limit = 0.5;          // s
+  double after_limit = 0.4;          // s
   double after_cancellation = 0.15;  // s
 };
 inline constexpr TimeShares kShares;
