@@ -32,18 +32,25 @@ std::vector<std::string> compare(const py::kwargs& given) {
   problem.how.options.on_progress = callbacks.on_progress();
   problem.how.options.interrupted = callbacks.interrupted();
   Posed posed;
+  Workload fitted;
   {
     const py::gil_scoped_release unlocked;
     settle_least(problem);
     posed = pose(problem.network, problem.device, problem.policy);
+    // POET chooses the graph; the others get the coarsest parts that fit.
+    fitted = posed.workload;
+    if (fitted.cuts) cut_to_fit(fitted, posed.limits.ram_budget);
   }
   warn_of_least(problem);
   const SolveOptions options = solve_options(problem.policy, problem.how.options);
-  const MethodRequest request{posed.workload.instance, posed.limits, posed.workload.semantics, options,
-                              posed.workload.choose_paged};
   std::vector<std::string> rows;
   for (const Method* method : chosen) {
     Judged judged;
+    const bool chooses = method->pages_persistent && posed.workload.cuts;
+    const Workload& workload = chooses ? posed.workload : fitted;
+    const MethodRequest request{workload.instance,     posed.limits,
+                                workload.semantics,    options,
+                                workload.choose_paged, chooses ? &*workload.cuts : nullptr};
     {
       const py::gil_scoped_release unlocked;
       judged = run_method(*method, request, posed.figures.keep_all);

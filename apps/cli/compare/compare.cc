@@ -99,6 +99,7 @@ class Compare final : public Command {
     Comparison comparison;
     options_.resident_for = "poet compare";  // as every other method has it
     comparison.posed = pose_problem(settled(options_));
+    cut_to_fit(comparison.posed);
     judge(chosen, comparison);
     if (!comparison.interrupted) look_further(comparison);
     if (csv_) write_file(*csv_, comparison_csv(comparison));

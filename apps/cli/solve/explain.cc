@@ -238,6 +238,12 @@ std::string named_text(const Solved& solved, const std::vector<ValueDecision>& a
   return out;
 }
 
+/// "conv.weight[0:64]" is a part of conv.weight: which parts there are is known afterwards.
+std::vector<std::string> without_parts(std::vector<std::string> names) {
+  for (std::string& name : names) name = name.substr(0, name.find('['));
+  return names;
+}
+
 class Explain final : public Command {
  public:
   explicit Explain(CommandLine& program)
@@ -261,10 +267,11 @@ class Explain final : public Command {
     Solving how;
     bool checked = false;  // the problem as it is posed first; suggestions may have other parts
     how.adjust = [&](Instance& posed, Semantics) {
-      if (!checked) check_names(posed.graph, tensors_);
+      if (!checked) check_names(posed.graph, without_parts(tensors_));
       checked = true;
     };
     const Solved solved = solve_problem(settled(options_), how);
+    if (has_plan(solved)) check_names(solved.request.instance.graph, tensors_);
     if (plan_out_ && has_plan(solved)) write_plan(plan_file_of(solved), *plan_out_);
     if (plan_out_ && !has_plan(solved)) mention_stale("--plan-out", *plan_out_);
     std::vector<ValueDecision> all;

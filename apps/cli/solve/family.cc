@@ -81,7 +81,8 @@ std::vector<Solved> solve_budgets(const ProblemOptions& typed, const Solving& ho
   bool interrupted = false;
   for (std::size_t i = budgets.size(); i-- > 0;) {
     one.ram = budgets[i];
-    Solved posed = answers.empty() ? pose_problem(one, how.adjust) : with_budget(answers.back(), one);
+    const bool has_graph = !answers.empty() && has_plan(answers.back());
+    Solved posed = has_graph ? with_budget(answers.back(), one) : pose_problem(one, how.adjust);
     double& limit = posed.request.options.time_limit_seconds;
     if (interrupted) limit = std::min(limit, kSecondsAfterInterrupt);
     answers.insert(answers.begin(), solve_posed(std::move(posed), one, each));

@@ -146,7 +146,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
     candidates.any_written = posing(options, how, [](Policy& policy) { policy.max_bytes_written.reset(); });
   candidates.batches = smaller_batches(options, how, solved);
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
-  // There comparing parts takes the time that there is to try.
+  // There the quick steps of all sizes of parts take the time that there is to try.
   const bool large = is_large(solved.request.instance.graph.ops.size());
   if (automatic && !large)
     candidates.within = [&](const Limits& limits) {
@@ -166,8 +166,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   if (solved.suggestions.deadline) explanation.least_deadline = solved.suggestions.deadline;
 }
 
-/// After a request to stop before the first plan: a quick search, as comparing parts may have shown schedules
-/// whose plans are not kept.
+/// After a request to stop before the first plan: a search for a moment.
 void solve_for_a_moment(Solved& solved) {
   constexpr double kMoment = 2;  // seconds
   if (solved.result.certificate.status != Status::unknown || solved.request.options.solver == Solver::file)
@@ -266,6 +265,7 @@ Solved with_budget(const Solved& other, const ProblemOptions& options) {
   Workload workload = other.workload;
   workload.instance = workload.choose_paged ? with_paged(other.request.instance, {}) : other.request.instance;
   Solved solved(posed_answer(std::move(how), std::move(workload), policy));
+  solved.request.limits.deadline = other.request.limits.deadline;  // a factor is of the graph that was posed
   solved.implied_options = other.implied_options;
   solved.ram_note = options.ram ? options.ram->note : "";
   return solved;

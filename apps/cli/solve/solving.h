@@ -57,7 +57,7 @@ struct Solved : Answer {
 /// plan with addresses.
 [[nodiscard]] bool knows_a_little_more_ram(const Solved& solved);
 
-/// Whether the time limit ended the search, or a part of it that had a share of the time.
+/// Whether the time limit ended the search.
 [[nodiscard]] bool ran_out_of_time(const Solved& solved);
 
 /// kAnswer or kNoAnswer.
@@ -89,7 +89,7 @@ struct Solving {
 [[nodiscard]] Solved pose_problem(const ProblemOptions& options, const Adjustment& adjust = {});
 
 /// The same problem, the parts of its graph included, within another RAM budget: that of `options`. `other`
-/// is posed and not solved yet. Throws InputError.
+/// is solved, and its graph is taken. Throws InputError.
 [[nodiscard]] Solved with_budget(const Solved& other, const ProblemOptions& options);
 
 /// As solve_problem(), for a posed problem.

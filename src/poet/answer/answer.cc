@@ -28,6 +28,18 @@ Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy)
   return answer;
 }
 
+void cut_to_fit(Answer& posed) {
+  CompileRequest& request = posed.request;
+  if (!request.cuts) return;
+  Workload workload = posed.workload;
+  workload.instance = std::move(request.instance);
+  workload.cuts = std::exchange(request.cuts, std::nullopt);
+  cut_to_fit(workload, request.limits.ram_budget);
+  request.instance = std::exchange(workload.instance, {});
+  posed.workload = std::move(workload);
+  posed.figures = figures_of(request.instance, request.semantics, request.choose_paged);
+}
+
 Answer answered(Answer posed) {
   Answer answer = std::move(posed);
   CompileRequest& request = answer.request;
@@ -36,12 +48,12 @@ Answer answered(Answer posed) {
   request.options.on_progress = nullptr;
   request.options.interrupted = nullptr;
   const CompileResult& result = answer.result;
-  if (!result.order.empty()) answer.keep_all_as_given = answer.figures.keep_all.peak_ram;
+  if (!result.order.empty()) answer.keep_all_as_given = result.given_peak;
   request.instance = *result.instance;
   answer.figures = figures_of(request.instance, request.semantics, request.choose_paged && !has_plan(answer));
   if (request.cuts) answer.workload.cut = result.cut;
   if (request.cuts && result.cut.part && !has_plan(answer))
-    answer.workload.unsplit = answer.workload.unsplit_of(*result.cut.part);
+    answer.workload.unsplit = answer.workload.unsplit_of(result.cut);
   request.cuts.reset();
   return answer;
 }

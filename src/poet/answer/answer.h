@@ -26,6 +26,10 @@ struct Answer {
 /// pose().
 [[nodiscard]] Answer posed_answer(CompileRequest how, Workload workload, const Policy& policy);
 
+/// For methods that choose no graph: the coarsest parts that fit (cut_to_fit() in pose.h) instead of a
+/// choice.
+void cut_to_fit(Answer& posed);
+
 /// Compiles a posed problem. Instance and figures become the plan's: ops in its order, its choice of paged
 /// parameters. Clears the options' callbacks. Throws as compile().
 [[nodiscard]] Answer answered(Answer posed);

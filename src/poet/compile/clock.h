@@ -30,7 +30,8 @@ class Clock {
   /// is reached, all calls share one end.
   [[nodiscard]] Stop finish() {
     if (!limit_()) return limit_.at_least(kShares.after_limit);
-    if (!finish_) finish_ = Stop(limit_.cancelled() ? kShares.after_cancellation : kShares.after_limit);
+    if (!finish_)
+      finish_ = limit_.cancelled() ? Stop(kShares.after_cancellation) : limit_.at_least(kShares.after_limit);
     return *finish_;
   }
 

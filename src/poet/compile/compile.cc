@@ -58,13 +58,16 @@ void leave_slack(const CompileRequest& request, const Stop& stop, const Instance
                  CompileResult& made) {
   std::optional<PlacedPlan> slack = placed_with_slack(request, instance, made.plan, made.report, stop);
   if (!slack) return;
+  std::optional<SimulatedSteps> expected;
+  if (made.expected) expected = simulate(instance, slack->plan);
+  if (request.on_time && expected->share_within(*request.limits.deadline) < *request.on_time) return;
   made.plan = std::move(slack->plan);
   made.layout = std::move(slack->layout);
   made.report = replay(instance, made.plan, request.semantics, request.limits);
   if (made.synchronous) made.schedule_report = made.report;
   if (request.addresses)
     made.arena = replay_layout(instance, made.plan, made.layout, request.semantics, request.limits);
-  if (made.expected) made.expected = simulate(instance, made.plan);
+  made.expected = std::move(expected);
 }
 
 /// Completes an answer without a plan.
@@ -92,12 +95,13 @@ CompileResult compile(const CompileRequest& asked) {
   portfolio.begin();
   while (portfolio.go_on()) {
   }
-  const bool timed_out = clock.limit().expired();
+  bool timed_out = clock.limit().expired();
   portfolio.finish();
   Outcome why;
   if (!ledger.has_plan() || request.options.solver == Solver::file) why = portfolio.explain();
+  timed_out = timed_out || why.timed_out;
 
-  CompileResult result = ledger.answer();
+  CompileResult result = ledger.answer(portfolio.has_more_cuts());
   if (result.has_plan()) {
     leave_slack(request, clock.finish(), *result.instance, result);
     compact(request, clock.finish(), *result.instance, result);

@@ -58,6 +58,7 @@ bool Ledger::offer(const Variant& variant, Proposal proposal) {
   made.instance = variant.judged;
   made.cut = variant.form->cut;
   made.order = variant.form->order;
+  made.given_peak = variant.form->given_peak;
   if (request_.choose_paged) made.paged = with_rows(instance, variant.paged);
   made.reserve = variant.reserve;
   if (!first_plan_) first_plan_ = clock_.limit().elapsed();
@@ -86,9 +87,11 @@ void Ledger::note_late(Seconds runtime) {
   refused_.least_runtime = std::min(runtime, refused_.least_runtime.value_or(runtime));
 }
 
-void Ledger::note_over(Bytes over) {
+void Ledger::note_over(const Variant& variant, Bytes over) {
   const Bytes budget = request_.limits.ram_budget + over;
-  refused_.with_addresses = std::min(budget, refused_.with_addresses.value_or(budget));
+  if (refused_.with_addresses && *refused_.with_addresses <= budget) return;
+  refused_.with_addresses = budget;
+  refused_.over = variant;
 }
 
 void Ledger::raise(const Variant& variant, double joules, std::optional<double> staged) {
@@ -161,7 +164,7 @@ Bounds Ledger::bounds_of(const Form& form) const {
   return bounds;
 }
 
-CompileResult Ledger::answer() {
+CompileResult Ledger::answer(bool forms_left) {
   CompileResult result;
   const double gap = request_.options.gap;
   if (has_plan()) {
@@ -171,14 +174,15 @@ CompileResult Ledger::answer() {
     result.certificate = certify(energy, baseline, bounds_of(*variant_->form), gap);
     if (request_.best_order) {
       result.of_this_order = result.certificate;
-      result.certificate = certify(energy, baseline, {Joules(baseline_), std::nullopt}, gap);
+      result.certificate = certify(energy, baseline, {baseline, std::nullopt}, gap);
       if (result.certificate.note.empty()) result.certificate.note = result.of_this_order->note;
     }
     result.overhead = baseline > Joules(0) ? energy / baseline - 1 : 0;
     result.outcome.seconds_to_incumbent = *first_plan_;
   } else {
-    const bool infeasible =
-        std::ranges::all_of(bounds_, [](const auto& of) { return of.second.every_plan() == kInfinity; });
+    const bool infeasible = !forms_left && std::ranges::all_of(bounds_, [](const auto& of) {
+      return of.second.every_plan() == kInfinity;
+    });
     result.certificate =
         certify_none(infeasible ? Status::infeasible : Status::unknown, {Joules(baseline_), std::nullopt});
   }

@@ -37,6 +37,7 @@ struct Refused {
   Seconds runtime{};               // and the plan's time
   /// The least RAM budget for which the addresses of some plan would have fit.
   std::optional<Bytes> with_addresses;
+  std::optional<Variant> over;  // of that plan
 };
 
 class Ledger {
@@ -58,7 +59,7 @@ class Ledger {
   /// Records that a plan within the RAM budget misses the deadline.
   void note_late(Seconds runtime);
   /// Records a plan that would be cheaper but has no addresses in the RAM budget.
-  void note_over(Bytes over);
+  void note_over(const Variant& variant, Bytes over);
   /// Raises the bound on plans of the variant's form and scope. `staged`: on staged schedules.
   void raise(const Variant& variant, double joules, std::optional<double> staged = {});
   /// Records that the variant's scope has no plan.
@@ -89,8 +90,9 @@ class Ledger {
   /// Reports progress: `incumbent` as in Progress.
   void report(const std::string& phase, std::optional<double> incumbent = {});
 
-  /// The answer; without a plan, all of it but the explanation.
-  [[nodiscard]] CompileResult answer();
+  /// The answer; without a plan, all of it but the explanation. `forms_left`: there are forms that have not
+  /// been opened.
+  [[nodiscard]] CompileResult answer(bool forms_left);
 
  private:
   [[nodiscard]] bool is_on_time(const Variant& variant, const CompileResult& made);

@@ -67,7 +67,7 @@ Outcome Portfolio::explain() {
     outcome.explanation.reason =
         "schedules fit the RAM budget, but not with an address in RAM for every value of theirs";
     outcome.explanation.least_ram =
-        enough_for_addresses(request_, search.variant(), *refused.with_addresses, clock_.finish());
+        enough_for_addresses(request_, *refused.over, *refused.with_addresses, clock_.finish());
     return outcome;
   }
   outcome = search.explain();

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "poet/base/error.h"
 #include "poet/compile/variants/residences.h"
 #include "poet/optimize/large.h"
 #include "poet/plan/allowance.h"
@@ -47,9 +48,10 @@ void Portfolio::begin() {
   for (int no_better = 0; may_gain_by_cuts() && no_better < kPatience && !clock_.limit()();) {
     const double before = ledger_.joules();
     const Bytes floor = leanest_form().floor;
-    const FormSearch& next = add_next_cut();
+    const FormSearch* next = add_next_cut();
+    if (next == nullptr) break;
     const bool better =
-        before == kInfinity ? ledger_.has_plan() || next.floor < floor : ledger_.is_notable_beside(before);
+        before == kInfinity ? ledger_.has_plan() || next->floor < floor : ledger_.is_notable_beside(before);
     no_better = better ? 0 : no_better + 1;
   }
   if (!ledger_.has_plan() && !has_members()) cuts_.reset();  // finer parts fit no better
@@ -63,7 +65,9 @@ void Portfolio::begin() {
 
 // No plan in parts needs less than everything kept in whole operators.
 bool Portfolio::may_gain_by_cuts() const {
+  constexpr double kSecondsPerOp = 3e-5;  // of splitting, which does not ask the clock
   if (!cuts_ || cuts_->ops_of_next() == kInfinity) return false;
+  if (clock_.limit().remaining() < kSecondsPerOp * cuts_->ops_of_next()) return false;
   if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
   const Form& best = *ledger_.variant_of_best().form;
   const auto whole = std::ranges::find_if(forms_, [&](const auto& of) {
@@ -72,10 +76,18 @@ bool Portfolio::may_gain_by_cuts() const {
   return ledger_.gap_to((*whole)->form->keep_all.energy) > request_.options.gap;
 }
 
-Portfolio::FormSearch& Portfolio::add_next_cut() {
+// Null if there is none: it has more ops than split() makes, or not every op can be what the caller wants.
+Portfolio::FormSearch* Portfolio::add_next_cut() {
   const bool by_index =
       ledger_.has_plan() ? ledger_.variant_of_best().form->cut.by_index : request_.cuts->has_tables;
-  return add(cuts_->next(by_index, static_cast<int>(forms_.size())));
+  std::shared_ptr<const Form> form;
+  try {
+    form = cuts_->next(by_index, static_cast<int>(forms_.size()));
+  } catch (const InputError&) {
+    cuts_.reset();
+    return nullptr;
+  }
+  return &add(form);
 }
 
 Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
@@ -111,8 +123,11 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
   const Form& form = *of.form;
   std::vector<PagedSet> choices = first_choices(request_, form);
   if (choices.empty() || !choices.front().empty()) ledger_.close(variant_of(request_, of.form, {}));
-  if (why_no_choice(form.instance, request_.limits, least_step(form.instance, request_.limits.ram_budget)))
-    return {};
+  const StepBound least = least_step(form.instance, request_.limits.ram_budget);
+  const bool no_choice = why_no_choice(form.instance, request_.limits, least).has_value();
+  if (no_choice || floor_of_every_choice(form.instance) > request_.limits.ram_budget)
+    ledger_.close_form(form);
+  if (no_choice) return {};
   std::vector<Variant> variants;
   for (PagedSet& paged : choices) {
     variants.push_back(variant_of(request_, of.form, std::move(paged)));
@@ -370,6 +385,7 @@ void Portfolio::derive(Member& member) {
   ++reserves_;
   Member& other = add_member(of, with_reserve(member.search.variant(), member.reserves->reserve()));
   other.reserves = member.reserves;
+  other.earlier = member.earlier;
   run_quickly({&other});
 }
 
@@ -392,8 +408,8 @@ void Portfolio::finish() {
     for (const auto& member : of->members) searches.push_back(&member->search);
   std::ranges::stable_sort(searches, {}, [](const VariantSearch* search) { return search->joules(); });
   for (VariantSearch* search : searches) {
-    if (ledger_.has_plan() && clock_.finish()()) break;
     search->finish();
+    if (clock_.finish()()) break;
   }
 }
 

@@ -37,6 +37,8 @@ class Portfolio {
 
   /// The number of variants with RAM held back for addresses.
   [[nodiscard]] int reserves() const { return reserves_; }
+  /// Returns whether there are cuts that have not been tried.
+  [[nodiscard]] bool has_more_cuts() const { return cuts_ && cuts_->ops_of_next() < kInfinity; }
   /// Without a plan: why, and the nearest limits with which there is one.
   [[nodiscard]] Outcome explain();
   /// The form that the explanation is about: the one that needs the least RAM.
@@ -73,7 +75,7 @@ class Portfolio {
 
   FormSearch& add(const std::shared_ptr<const Form>& form);
   [[nodiscard]] bool may_gain_by_cuts() const;
-  FormSearch& add_next_cut();
+  FormSearch* add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
   std::vector<Member*> add_choices(FormSearch& of);
   void run_quickly(const std::vector<Member*>& members);

@@ -43,13 +43,14 @@ struct CompileResult {
   /// explanation describes, with nothing paged that could be resident.
   std::shared_ptr<const Instance> instance;
   Cut cut;                     // of that instance, if the request has `cuts`
-  std::vector<OpId> order;     // of ops, if it is not the graph's (cost/reorder.h)
+  std::vector<OpId> order;     // of ops, if it is not the graph's (cost/reorder.h), in which
+  Bytes given_peak{};          // keeping everything takes so much
   std::vector<ValueId> paged;  // persistent values at home on storage, rows of tables included
   Certificate certificate;     // status, bounds and gaps of this answer
   /// With `best_order`: the certificate among plans in this answer's order. With `cuts`, every certificate is
   /// about the plans of this answer's graph.
   std::optional<Certificate> of_this_order;
-  Outcome outcome;         // of the solve that found the plan; bounds of the first solve
+  Outcome outcome;         // of the search
   Plan plan;               // empty without an answer
   Layout layout;           // the plan's addresses
   Report report;           // of the plan, from the verifier

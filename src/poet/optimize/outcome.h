@@ -53,7 +53,7 @@ struct Outcome {
   Explanation explanation;
   double seconds_to_incumbent = 0;
   double solve_seconds = 0;
-  bool timed_out = false;  // the time limit, or the share of it that a part had, ended part of the search
+  bool timed_out = false;  // the time limit ended part of the search
   long nodes = 0;          // branch-and-bound nodes over all trees
   std::string solver;      // "none needed", "CBC 2.10.8"...
   std::string next_step;   // Solver::file: what to do with the files, or why they were not used; or empty

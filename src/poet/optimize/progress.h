@@ -23,11 +23,6 @@ struct Progress {
   std::optional<double> plan_joules = std::nullopt;
 };
 
-/// Lowers `plan_joules` to the energy of a known plan whose addresses fit.
-inline void cap_plan_energy(Progress& progress, Joules plan) {
-  progress.plan_joules = std::min(plan.value(), progress.plan_joules.value_or(plan.value()));
-}
-
 /// Called from the solving thread.
 using OnProgress = std::function<void(const Progress&)>;
 

@@ -70,8 +70,8 @@ bool StagedSearch::go_on() {
       left_.clear();
       break;
     }
-    const bool more = (this->*step)();
     search_.effort += effort_per_op(microseconds_of(step), problem_.ops);
+    const bool more = (this->*step)();
     if (more) return true;
     left_.pop_back();
     if (!for_every_plan) return true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "poet/base/amounts.h"
@@ -13,6 +14,7 @@
 #include "poet/pipeline/cutting.h"
 #include "poet/pipeline/network.h"
 #include "poet/pipeline/published.h"
+#include "poet/split/indexed.h"
 
 namespace poet {
 namespace {
@@ -113,7 +115,10 @@ void cut(const Graph& training, const Policy& policy, const DeviceProfile& devic
   const bool other_parts = policy.split.automatic && !policy.split.part;
   if (other_parts || !tables.empty()) {
     workload.cuts = cuts_of(training, device, persistent, tables, instance, workload.cut, other_parts);
-    workload.unsplit_of = [training](Bytes part) { return in_parts(training, part, {}).unsplit; };
+    const auto graph = std::make_shared<const Graph>(training);
+    workload.unsplit_of = [graph, tables](const Cut& cut) {
+      return in_parts(cut.by_index ? with_indexed(*graph, tables) : *graph, *cut.part, {}).unsplit;
+    };
   }
   instance.costs = tabulate(instance.graph, device, persistent);
 }
@@ -171,6 +176,7 @@ Workload load(const NetworkSpec& network, const DeviceSpec& device, const Policy
 void cut_to_fit(Workload& workload, Bytes ram_budget) {
   constexpr int kPatience = 2;  // sizes in a row that need no less
   constexpr Bytes kLeastPart{64};
+  constexpr double kManyOps = 200'000;
   const Cuts cuts = *std::exchange(workload.cuts, std::nullopt);
   const auto floor_of = [&](const Instance& instance) {
     return ram_floor(workload.choose_paged ? with_paged(instance, pageable(instance)) : instance,
@@ -182,6 +188,7 @@ void cut_to_fit(Workload& workload, Bytes ram_budget) {
   for (int no_less = 0; no_less < kPatience && part >= kLeastPart; part = Bytes(part.value() / 2)) {
     if (least.largest.bytes() * 2 <= ram_budget - least.persistent) return;
     const Cut cut{part, false};
+    if (cuts.ops(cut) > kManyOps) return;
     Instance made = cuts.instance(cut, ram_budget);
     const RamFloor floor = floor_of(made);
     no_less = floor.bytes() < least.bytes() ? 0 : no_less + 1;

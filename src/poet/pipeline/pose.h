@@ -31,7 +31,7 @@ struct Workload {
   Cut cut;                       // of the instance
   std::vector<Unsplit> unsplit;  // values that stay larger than the parts, the largest first
   std::optional<Cuts> cuts;      // other graphs, of which compile() chooses
-  std::function<std::vector<Unsplit>(Bytes part)> unsplit_of;  // if there are
+  std::function<std::vector<Unsplit>(const Cut&)> unsplit_of;  // if there are
   bool choose_paged = false;  // persistent values may live on storage, as compile() decides
   Bytes whole_keep_all{};     // keep-all peak before splitting, nothing paged
 };

@@ -126,7 +126,10 @@ Judged run_method(const Method& method, const MethodRequest& posed, const Report
   } else if (judged.verdict == Verdict::over_limits) {
     judged.reason = reason_of(least, request, judged.report);
   }
-  if (!judged.plan.steps.empty()) judge_energy(answer, keep_all, judged);
+  const bool other_graph = answer.instance != nullptr;
+  if (!judged.plan.steps.empty())
+    judge_energy(answer, other_graph ? replay_keep_all(with_paged(graph, {}), posed.semantics) : keep_all,
+                 judged);
   judged.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return judged;
 }

@@ -43,10 +43,10 @@ def cases(quick, everything):
     return everything if ALL else quick
 
 
-def plan(model, ram, *options, split="4KiB", seconds=2):
+def plan(model, ram, *options, split="4KiB", seconds=2, gap="100%"):
     """Any plan of these parts will do: the search is over soon after it has one, and takes the longer the more time it is given. Where
     one is not there in time, as with sanitizers, it is given more."""
-    wanted = ("--model", model, "--platform", "m4", "--beyond-device-ram", "--ram-budget", ram, "--split", split, "--gap", "100%", *options)
+    wanted = ("--model", model, "--platform", "m4", "--beyond-device-ram", "--ram-budget", ram, "--split", split, "--gap", gap, *options)
     try:
         return solved(*wanted, "--time-limit", seconds)
     except AssertionError:
@@ -68,7 +68,7 @@ def resnet14(*options, ram="56KiB"):
 
 def with_tables():
     """A plan whose embeddings' tables stay on the card: a step moves the rows that its sample names."""
-    file = plan("bert_tiny", "250000", "--sequence-length", "16", split="16KiB", seconds=5)
+    file = plan("bert_tiny", "250000", "--sequence-length", "16", split="16KiB", seconds=5, gap="50%")
     run(poet, "codegen", file, "-o", f"{work}/tables_there")
     assert "poet_table_rows rows[]" in contents(f"{work}/tables_there/plan.c").decode(), "no table is transferred by index"
     return file

@@ -55,7 +55,7 @@ void VariantSearch::fit(Proposal proposal) {
     ledger_.offer(variant_, std::move(proposal));
     return;
   }
-  ledger_.note_over(over);
+  ledger_.note_over(variant_, over);
   if (unfit_.empty() || proposal.energy < unfit_.front().energy) over_ = over;
   const auto place = std::ranges::upper_bound(unfit_, proposal.energy, {}, &Proposal::energy);
   unfit_.insert(place, std::move(proposal));
@@ -67,10 +67,9 @@ void VariantSearch::fit(Proposal proposal) {
 // Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only
 // if it would save something, and not again for plans that are hardly better.
 void VariantSearch::repair() {
-  constexpr double kHardlyBetter = 0.995;
   if (unfit_.empty()) return;
   const double joules = unfit_.front().energy.value();
-  if (!ledger_.is_notable(joules) || joules > kHardlyBetter * repaired_at_) return;
+  if (!ledger_.is_notable(joules) || is_repaired(joules)) return;
   repaired_at_ = joules;
   repair(unfit_.front().decided);
   if (!ledger_.has_plan() && !unfit_.front().decided.recompute.empty()) repair({});
@@ -97,7 +96,7 @@ void VariantSearch::finish() {
     ledger_.offer(variant_, std::move(best));
     return;
   }
-  ledger_.note_over(over_);
+  ledger_.note_over(variant_, over_);
   for (const Proposal& plan : unfit)
     if (is_better(plan) && !clock_.finish()()) repair(plan.decided);
 }

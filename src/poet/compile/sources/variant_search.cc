@@ -28,11 +28,14 @@ bool searches_synchronous(const CompileRequest& request) {
 bool is_large(const Instance& instance) { return poet::is_large(instance.graph.ops.size()); }
 
 /// Progress goes through the ledger, which knows more.
-SolveOptions reporting_to(Ledger& ledger, const Variant& variant, bool with_loads, SolveOptions options) {
-  options.on_progress = [&ledger, &variant, with_loads](const Progress& progress) {
+SolveOptions reporting_to(Ledger& ledger, const Variant& variant, bool with_loads,
+                          const CompileRequest& request) {
+  SolveOptions options = request.options;
+  const bool is_relaxed = request.limits.deadline && !variant.limits.deadline;
+  options.on_progress = [&ledger, &variant, with_loads, is_relaxed](const Progress& progress) {
     if (progress.bound_joules) ledger.raise(variant, *progress.bound_joules, progress.staged_bound_joules);
     // With loads, staged schedules do not wait for these, so that their energy is too low.
-    const bool counts = !with_loads && !variant.bounds_only;
+    const bool counts = !with_loads && !variant.bounds_only && !is_relaxed;
     ledger.report(progress.phase, counts ? progress.incumbent_joules : std::nullopt);
   };
   return options;
@@ -47,7 +50,7 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
       ledger_(ledger),
       problem_{*variant_.searched, variant_.limits, request.semantics} {
   const bool with_loads = has_paged(*variant_.searched);
-  options_ = reporting_to(ledger_, variant_, with_loads, request.options);
+  options_ = reporting_to(ledger_, variant_, with_loads, request);
   if (with_loads) {
     loads_.emplace(*variant_.searched, variant_.limits, options_.rematerialization);
     options_.rematerialization = true;
@@ -69,7 +72,10 @@ bool VariantSearch::is_quick() const { return !ended_ && scratch_ && scratch_->i
 bool VariantSearch::go_on() {
   if (ended_) return false;
   const bool quick = is_quick();
-  if (clock_.limit()() || !next_step()) {
+  // A first plan is worth a moment after the limit.
+  const Stop& limit = clock_.limit();
+  const bool is_up = quick && !ledger_.has_plan() && !limit.cancelled() ? clock_.finish()() : limit();
+  if (is_up || !next_step()) {
     ended_ = !clock_.limit()();
     return false;
   }
@@ -211,7 +217,7 @@ void VariantSearch::consider(Proposal proposal) {
 }
 
 std::optional<Bytes> VariantSearch::over() const {
-  const bool hopeless = !unfit_.empty() && unfit_.front().energy.value() >= repaired_at_;
+  const bool hopeless = !unfit_.empty() && is_repaired(unfit_.front().energy.value());
   if (!hopeless || !ledger_.is_notable(unfit_.front().energy.value())) return std::nullopt;
   return over_;
 }

@@ -57,6 +57,11 @@ class VariantSearch {
   void collect();
   void consider(Proposal proposal);
   void fit(Proposal proposal);
+  /// Returns whether a repair of a plan that is hardly worse was tried.
+  [[nodiscard]] bool is_repaired(double joules) const {
+    constexpr double kHardlyBetter = 0.995;
+    return joules > kHardlyBetter * repaired_at_;
+  }
   void repair();
   void repair(const Decisions& decided);
   [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
@@ -69,7 +74,7 @@ class VariantSearch {
   Clock& clock_;
   Ledger& ledger_;
   std::optional<LoadProblem> loads_;  // if persistent values are paged
-  SolveRequest problem_;              // that is searched: with loads
+  SolveRequest problem_;              // without loads (loads_)
   SolveOptions options_;
   std::string impossible_;  // why the variant has no plan
   std::optional<PlansFromScratch> scratch_;

@@ -34,6 +34,7 @@ std::shared_ptr<const Form> form_of_least_peak(const CompileRequest& request, co
   std::shared_ptr<Form> other = form_of(request, reordered(form.instance, least.order));
   other->cut = form.cut;
   other->order = std::move(least.order);
+  other->given_peak = form.keep_all.peak_ram;
   other->number = number;
   return other;
 }
@@ -41,7 +42,7 @@ std::shared_ptr<const Form> form_of_least_peak(const CompileRequest& request, co
 bool is_impossible_in_any_order(const CompileRequest& request, const Form& given) {
   const Limits& limits = request.limits;
   return (!request.choose_paged &&
-          limits.ram_budget < ram_floor(request.instance, request.semantics).bytes()) ||
+          limits.ram_budget < ram_floor(given.instance, request.semantics).bytes()) ||
          (limits.deadline && latest_end(*limits.deadline) < given.keep_all.runtime);
 }
 

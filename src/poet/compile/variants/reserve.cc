@@ -24,7 +24,6 @@ bool ReserveSearch::next(std::optional<Bytes> over) {
   if (over && *over <= Bytes(0)) return false;
   if (!over && first) return false;  // there is none with the whole budget either
   if (over) {
-    least_ = first ? budget_ + *over : std::min(least_, budget_ + *over);
     too_little_ = reserve_;
     over_ = *over;
   } else {

@@ -18,7 +18,7 @@ namespace poet {
 /// most four attempts.
 class ReserveSearch {
  public:
-  explicit ReserveSearch(Bytes budget) : budget_(budget), too_much_(budget), least_(budget) {}
+  explicit ReserveSearch(Bytes budget) : too_much_(budget) {}
 
   /// The reserve to try.
   [[nodiscard]] Bytes reserve() const { return reserve_; }
@@ -26,18 +26,11 @@ class ReserveSearch {
   /// or nullopt if there was no plan. Returns whether there is another reserve to try.
   bool next(std::optional<Bytes> over);
 
-  /// The number of reserves tried.
-  [[nodiscard]] int solves() const { return solves_; }
-  /// If no layout fits: the least budget at which one of them would have.
-  [[nodiscard]] Bytes least_budget() const { return least_; }
-
  private:
-  Bytes budget_;
   Bytes reserve_{};
   Bytes too_little_{};  // the largest reserve whose layout overflows,
   Bytes over_{};        // and by how much
   Bytes too_much_;      // the smallest reserve without a plan
-  Bytes least_;
   int solves_ = 0;
 };
 

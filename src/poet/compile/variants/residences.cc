@@ -64,6 +64,9 @@ Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const F
   const PagedSet all = form->all;
   Variant made = variant_of(request, std::move(form), all);
   made.limits = {request.limits.ram_budget + rounding, std::nullopt, std::nullopt};
+  Instance searched = *made.judged;
+  searched.costs.storage_capacity.reset();  // other choices have fewer homes
+  made.searched = std::make_shared<const Instance>(std::move(searched));
   made.scope = Scope::all_paging;
   made.saved = saved_by_residents(request, *made.form);
   made.bounds_only = true;

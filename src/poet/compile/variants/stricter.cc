@@ -23,6 +23,7 @@ Variant with_slow_steps(Variant variant) {
     value.page_out.seconds = varies.page_out * value.page_out.seconds;
   }
   variant.searched = std::make_shared<const Instance>(std::move(slow));
+  variant.reserve = Bytes(0);
   variant.scope = Scope::nothing;
   return variant;
 }
@@ -66,6 +67,7 @@ std::optional<Variant> Punctual::next(const Refused& refused, bool impossible) {
   if (impossible && deadline_) impossible_ = deadline_;
   Variant variant = *refused.variant;
   variant.searched = variant.judged;
+  variant.reserve = Bytes(0);
   variant.scope = Scope::nothing;
   const Seconds late = *refused.needs - *request_.limits.deadline;
   Seconds earlier = std::max(refused.runtime - late, variant.form->keep_all.runtime);

@@ -17,7 +17,8 @@ namespace poet {
 struct Form {
   Instance instance;
   Cut cut;
-  std::vector<OpId> order;  // of the graph's ops; empty: the given one
+  std::vector<OpId> order;  // of the graph's ops; empty: the given one, in which
+  Bytes given_peak{};       // keeping everything takes so much
   Report keep_all;          // baseline energy and time, keep-all peak
   PagedSet all;             // what could be paged, if compile() chooses; else empty
   int number = 0;           // in the order of their making, from 0

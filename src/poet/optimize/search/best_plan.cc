@@ -43,7 +43,7 @@ Stop BestPlan::stop_of_planning(const Problem& problem) const {
 
 void BestPlan::consider(const Problem& problem, std::optional<SynchronousPlan> made) {
   if (!made || !found_.is_better(*made)) return;
-  found_.add(std::move(*made), stop_.elapsed());
+  found_.add(std::move(*made));
   report(problem);
 }
 

@@ -12,8 +12,8 @@ namespace poet {
 
 /// Estimates of the share of a transfer's time during which compute waits. The plan determines the true
 /// share.
-inline constexpr double kLikelyWaiting = 0.3;
-inline constexpr std::array kWaiting = {0.0, kLikelyWaiting, 1.0};
+inline constexpr std::array kWaiting = {0.0, 0.3, 1.0};
+inline constexpr std::size_t kLikely = 1;  // of these
 
 /// Returns whether everything can be kept; for large problems by the peak alone, as candidates are expensive.
 [[nodiscard]] bool keeps_all(const Problem& problem);

@@ -19,10 +19,9 @@ namespace poet {
 struct SynchronousPlan {
   /// Fits RAM under published semantics, plus scratch memory; empty if the plan comes from a streaming pass.
   Schedule schedule;
-  Decisions decided;            // the schedule's; of a streaming pass, unless large, those of its steps
-  Plan plan;                    // within all limits on the device
-  Joules energy{};              // of the plan
-  double seconds_to_first = 0;  // from the beginning of the search to the first plan
+  Decisions decided;  // the schedule's; of a streaming pass, unless large, those of its steps
+  Plan plan;          // within all limits on the device
+  Joules energy{};    // of the plan
 };
 
 /// Returns the problem under published semantics with scratch memory. Idle power is charged to computations,

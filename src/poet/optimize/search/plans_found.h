@@ -25,9 +25,8 @@ class PlansFound {
   [[nodiscard]] bool is_better(const SynchronousPlan& made) const {
     return plans_.empty() || made.energy < plans_.back().energy;
   }
-  /// Adds a better plan, found after `seconds`.
-  void add(SynchronousPlan made, double seconds) {
-    made.seconds_to_first = plans_.empty() ? seconds : plans_.back().seconds_to_first;
+  /// Adds a better plan.
+  void add(SynchronousPlan made) {
     plans_.push_back(std::move(made));
     if (plans_.size() > kMost) plans_.erase(plans_.begin());
   }

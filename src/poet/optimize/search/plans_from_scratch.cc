@@ -101,7 +101,6 @@ bool PlansFromScratch::stream(Guess& of, int rounds) {
 
 // Where streaming passes do badly, a little of the search that follows says how it will do.
 bool PlansFromScratch::search_a_little() {
-  constexpr std::size_t kLikely = 1;  // of kWaiting
   constexpr double kPartOfEffort = 0.04;
   Guess& of = guess(kLikely);
   if (stop_() || is_large(of.problem)) return false;

@@ -73,7 +73,7 @@ bool SynchronousSearch::consider(const Problem& instant, const Candidate& candid
   std::optional<SynchronousPlan> made =
       synchronous_plan(request_, instant, candidate, stop_.when_cancelled());
   if (!made || !found_.is_better(*made)) return false;
-  found_.add(std::move(*made), stop_.elapsed());
+  found_.add(std::move(*made));
   return true;
 }
 
