@@ -120,7 +120,7 @@ Outcome Portfolio::explain_no_choice(FormSearch& of) {
   const std::optional<Bytes> enough =
       asks ? quick_least_ram(*all.judged, request_.limits, floor, quickly) : std::nullopt;
   CompileRequest request = request_;
-  request.options.explain = request_.options.explain && !enough && !is_large(form.instance.graph.ops.size());
+  request.options.explain = request_.options.explain && !enough && !is_large(form);
   VariantSearch search(all, request, clock_, ledger_);
   Outcome outcome = search.explain();
   Explanation& explanation = outcome.explanation;

@@ -70,7 +70,6 @@ class Portfolio {
     double spent_on_bound = 0;
 
     [[nodiscard]] double spent() const;
-    [[nodiscard]] double joules() const;  // of the best plan
   };
 
   FormSearch& add(const std::shared_ptr<const Form>& form);
@@ -98,6 +97,8 @@ class Portfolio {
   [[nodiscard]] FormSearch& form_of(const Variant& variant) const;
   [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
+
+  static constexpr double kQuickStep = 20e-6;  // of effort per op
 
   const CompileRequest& request_;
   Clock& clock_;

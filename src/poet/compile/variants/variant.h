@@ -8,6 +8,7 @@
 
 #include "poet/compile/request.h"
 #include "poet/cost/instance.h"
+#include "poet/optimize/large.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/plan/limits.h"
 
@@ -23,6 +24,11 @@ struct Form {
   PagedSet all;             // what could be paged, if compile() chooses; else empty
   int number = 0;           // in the order of their making, from 0
 };
+
+[[nodiscard]] inline double ops_of(const Form& form) {
+  return static_cast<double>(form.instance.graph.ops.size());
+}
+[[nodiscard]] inline bool is_large(const Form& form) { return is_large(form.instance.graph.ops.size()); }
 
 /// What a variant's bound holds for, among plans of its form.
 enum class Scope {

@@ -1,0 +1,190 @@
+// What comes before the slices: the forms and variants of the portfolio, and the quick steps of each.
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "poet/base/error.h"
+#include "poet/compile/portfolio.h"
+#include "poet/compile/variants/residences.h"
+#include "poet/plan/allowance.h"
+
+namespace poet {
+
+void Portfolio::begin() {
+  constexpr int kPatience = 2;  // cuts in a row that do no better
+  const FormSearch& given = add(given_form(request_));
+  if (request_.cuts) cuts_.emplace(request_, *given.form);
+  const Bytes persistent = given.form->instance.costs.persistent;
+  if (!request_.choose_paged && persistent > request_.limits.ram_budget) cuts_.reset();  // no parts fit
+  for (int no_better = 0; may_gain_by_cuts() && no_better < kPatience && !clock_.limit()();) {
+    const double before = ledger_.joules();
+    const Bytes floor = leanest_form().floor;
+    const FormSearch* next = add_next_cut();
+    if (next == nullptr) break;
+    const bool better =
+        before == kInfinity ? ledger_.has_plan() || next->floor < floor : ledger_.is_notable_beside(before);
+    no_better = better ? 0 : no_better + 1;
+  }
+  if (!ledger_.has_plan() && !has_members()) cuts_.reset();  // finer parts fit no better
+  if (!request_.best_order || clock_.limit()()) return;
+  const Member* best = leader();
+  const Form& form = best != nullptr ? *best->search.variant().form : *given.form;
+  if (!ledger_.may_save(form)) return;
+  const int number = static_cast<int>(forms_.size());
+  if (const auto other = form_of_least_peak(request_, form, number, clock_.limit())) add(other);
+}
+
+// No plan in parts needs less than everything kept in whole operators.
+bool Portfolio::may_gain_by_cuts() const {
+  constexpr double kSecondsPerOp = 3e-5;  // of splitting, which does not ask the clock
+  if (!cuts_ || cuts_->ops_of_next() == kInfinity) return false;
+  if (clock_.limit().remaining() < kSecondsPerOp * cuts_->ops_of_next()) return false;
+  if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
+  const Form& best = *ledger_.variant_of_best().form;
+  const auto whole = std::ranges::find_if(forms_, [&](const auto& of) {
+    return of->form->cut.part == request_.cuts->given.part && of->form->cut.by_index == best.cut.by_index;
+  });
+  return ledger_.gap_to((*whole)->form->keep_all.energy) > request_.options.gap;
+}
+
+// Null if there is none: it has more ops than split() makes, or not every op can be what the caller wants.
+Portfolio::FormSearch* Portfolio::add_next_cut() {
+  const bool by_index =
+      ledger_.has_plan() ? ledger_.variant_of_best().form->cut.by_index : request_.cuts->has_tables;
+  std::shared_ptr<const Form> form;
+  try {
+    form = cuts_->next(by_index, static_cast<int>(forms_.size()));
+  } catch (const InputError&) {
+    cuts_.reset();
+    return nullptr;
+  }
+  return &add(form);
+}
+
+Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
+  FormSearch& of = *forms_.emplace_back(std::make_unique<FormSearch>());
+  of.form = form;
+  of.floor = ram_floor(request_.choose_paged ? with_paged(form->instance, form->all) : form->instance,
+                       request_.semantics)
+                 .bytes();
+  ScopedBounds bounds;
+  bounds.every_choice = form->keep_all.energy.value();
+  if (request_.semantics == Semantics::device) {
+    const StepBound least = least_step(form->instance, request_.limits.ram_budget);
+    bounds.every_choice = std::max(bounds.every_choice, least.energy.value());
+  }
+  bounds.no_paging = 0;
+  if (!form->all.empty()) bounds.paging = 0;
+  ledger_.open(*form, bounds);
+  if (request_.choose_paged)
+    run_quickly(add_choices(of));
+  else
+    run_quickly({&add_member(of, variant_of(request_, form, {}))});
+  return of;
+}
+
+Portfolio::Member& Portfolio::add_member(FormSearch& of, Variant variant) {
+  auto reserves = std::make_shared<ReserveSearch>(request_.limits.ram_budget);
+  of.members.push_back(std::unique_ptr<Member>(
+      new Member{{std::move(variant), request_, clock_, ledger_}, std::move(reserves)}));
+  return *of.members.back();
+}
+
+std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
+  const Form& form = *of.form;
+  std::vector<PagedSet> choices = first_choices(request_, form);
+  if (choices.empty() || !choices.front().empty()) ledger_.close(variant_of(request_, of.form, {}));
+  const StepBound least = least_step(form.instance, request_.limits.ram_budget);
+  const bool no_choice = why_no_choice(form.instance, request_.limits, least).has_value();
+  if (no_choice || floor_of_every_choice(form.instance) > request_.limits.ram_budget)
+    ledger_.close_form(form);
+  if (no_choice) return {};
+  std::vector<Variant> variants;
+  for (PagedSet& paged : choices) {
+    variants.push_back(variant_of(request_, of.form, std::move(paged)));
+    widen_scope(request_, variants.back());
+  }
+  // In other cuts what was best so far is likely to be: as many bytes resident. The rest waits (refine()).
+  constexpr std::size_t kLikely = 4;
+  if (ledger_.has_plan() && variants.size() > kLikely) {
+    const Bytes best = ledger_.variant_of_best().judged->costs.persistent;
+    std::ranges::stable_sort(variants, {}, [&](const Variant& variant) {
+      return std::abs((variant.judged->costs.persistent - best).value());
+    });
+    of.unlikely.assign(std::make_move_iterator(variants.begin() + kLikely),
+                       std::make_move_iterator(variants.end()));
+    variants.resize(kLikely);
+  }
+  std::vector<Member*> added;
+  for (Variant& variant : variants) added.push_back(&add_member(of, std::move(variant)));
+  return added;
+}
+
+// Step by step, each of those that have not fallen behind.
+void Portfolio::run_quickly(const std::vector<Member*>& members) {
+  for (bool more = true; more;) {
+    more = false;
+    for (Member* member : members) {
+      const Form& form = *member->search.variant().form;
+      if (!member->search.is_quick() || member->is_behind || !ledger_.may_save(form)) continue;
+      more = run(*member) || more;
+      spent_quickly_ += kQuickStep * ops_of(form);
+      note_quick_step(*member);
+    }
+    for (Member* member : members) judge(*member);
+  }
+}
+
+void Portfolio::note_quick_step(Member& member) {
+  if (best_after_.size() <= member.quick_steps) best_after_.emplace_back(kInfinity, kInfinity);
+  auto& [joules, overhead] = best_after_[member.quick_steps++];
+  joules = std::min(joules, member.search.joules());
+  overhead = std::min(overhead, overhead_of(member));
+}
+
+// A full search saves up to a fifth of the energy of a quick one, and two thirds of the overhead.
+void Portfolio::judge(Member& member) {
+  constexpr double kBehind = 1.25;
+  constexpr double kOfOverhead = 3;
+  if (member.quick_steps == 0 || !member.search.is_quick()) return;
+  const auto& [joules, overhead] = best_after_[member.quick_steps - 1];
+  member.is_behind =
+      member.search.joules() > kBehind * joules || overhead_of(member) > kOfOverhead * overhead;
+}
+
+double Portfolio::overhead_of(const Member& member) {
+  return member.search.joules() - member.search.variant().form->keep_all.energy.value();
+}
+
+std::vector<PagedSet> Portfolio::tried(const FormSearch& of) const {
+  std::vector<PagedSet> sets;
+  for (const auto& member : of.members) sets.push_back(member->search.variant().paged);
+  return sets;
+}
+
+// Adds the choices that were unlikely, and others that leave less or more RAM free than the best one.
+void Portfolio::refine(FormSearch& of) {
+  constexpr int kRounds = 5;
+  of.is_refined = true;
+  std::vector<Member*> rest;
+  for (Variant& variant : of.unlikely) rest.push_back(&add_member(of, std::move(variant)));
+  of.unlikely.clear();
+  run_quickly(rest);
+  if (!request_.choose_paged || is_large(*of.form)) return;
+  for (int round = 0; round < kRounds && !clock_.limit()(); ++round) {
+    const auto best =
+        std::ranges::min_element(of.members, {}, [](const auto& member) { return member->search.joules(); });
+    if (best == of.members.end() || (*best)->search.joules() == kInfinity) return;
+    const PagedSet paged = (*best)->search.variant().paged;
+    if (paged.empty()) return;
+    std::vector<Member*> beside;
+    for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
+      beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
+    if (beside.empty()) return;
+    run_quickly(beside);
+  }
+}
+
+}  // namespace poet
