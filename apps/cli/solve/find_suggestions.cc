@@ -12,6 +12,7 @@ namespace poet::cli {
 namespace {
 
 constexpr double kShare = 0.25;  // of the time left, for one try: there are others
+constexpr double kAnyPlan = 1e9;  // of the overhead
 constexpr double kMoment = 0.1;  // seconds for each try, even when time is up,
 constexpr double kOvertime = 1;  // unless for so long
 
@@ -44,8 +45,7 @@ class SuggestionSearch {
   }
 
  private:
-  /// With the user's gap: with another one the search may take another course, and find a plan that it would
-  /// not find for the user.
+  /// Any plan: a smaller gap takes the same steps, and more of them.
   [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) {
     if (stop_.cancelled() || stop_.remaining() + kOvertime < std::max(late_, 0.0)) return std::nullopt;
     const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
@@ -53,6 +53,7 @@ class SuggestionSearch {
     request.options.interrupted = [stop] { return stop.cancelled(); };
     request.options.on_progress = nullptr;
     request.options.explain = false;
+    request.options.gap = kAnyPlan;
     if (!request.limits.deadline) request.on_time.reset();  // of steps that meet it
     const double began = stop_.elapsed();
     CompileResult result = compile(request);
