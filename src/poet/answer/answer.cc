@@ -50,7 +50,7 @@ Answer answered(Answer posed) {
   const CompileResult& result = answer.result;
   if (!result.order.empty()) answer.keep_all_as_given = result.given_peak;
   request.instance = *result.instance;
-  answer.figures = figures_of(request.instance, request.semantics, request.choose_paged && !has_plan(answer));
+  answer.figures = figures_of(request.instance, request.semantics, request.choose_paged);
   if (request.cuts) answer.workload.cut = result.cut;
   if (request.cuts && result.cut.part && !has_plan(answer))
     answer.workload.unsplit = answer.workload.unsplit_of(result.cut);
