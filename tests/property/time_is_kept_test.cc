@@ -3,8 +3,7 @@
 // is the processor time of this process and of its children.
 //
 // A sample of 24 requests takes half a minute. All 200 (./test --all, or POET_TIME_REQUESTS=200) take five;
-// POET_TIME_FIRST=17 POET_TIME_REQUESTS=1 repeats one. Without POET_CLOCK=processor, limits are of the wall's
-// clock, and both are shown.
+// POET_TIME_FIRST=17 POET_TIME_REQUESTS=1 repeats one. With POET_CLOCK=wall, limits are of the wall's clock.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -91,6 +91,7 @@ Spent since(const Spent& before) {
 }
 
 TEST(TimeIsKept, FromTheRequestToTheAnswer) {
+  setenv("POET_CLOCK", "processor", 0);  // others may use the same cores
   const auto first = static_cast<int>(test::from_environment("POET_TIME_FIRST", 0));
   const auto count = static_cast<int>(test::from_environment("POET_TIME_REQUESTS", test::cases(24, 200)));
   const double allowed = kLate * (test::kSanitized ? 10 : 1);

@@ -30,12 +30,13 @@ Portfolio::FormSearch& Portfolio::leanest_form() const {
 
 const Form& Portfolio::leanest() const { return *leanest_form().form; }
 
-// Once the best form is proven, no bound says what others could save: they get as much effort as that took.
+// Once the best form is proven, no bound says what others could save: together they get as much effort as
+// that took.
 bool Portfolio::may_gain(const FormSearch& of) const {
   if (!ledger_.may_save(*of.form)) return false;
   if (!ledger_.has_plan()) return true;
   const Variant& best = ledger_.variant_of_best();
-  return ledger_.may_save(*best.form) || of.spent() < form_of(best).spent();
+  return ledger_.may_save(*best.form) || spent() < 2 * form_of(best).spent();
 }
 
 // The search with the best plan that has not ended.
@@ -56,6 +57,11 @@ Portfolio::Member* Portfolio::leader() {
 bool Portfolio::is_promising(const Member& member, const Member& leader) const {
   constexpr double kMuchMore = 1.1;
   constexpr double kOfOverhead = 2;
+  // Quick steps say little of variants that only recompute and page what is computed: the plainest ones, and
+  // those beside the leader, are always searched.
+  const Variant& variant = member.search.variant();
+  const bool beside = variant.form->number == 0 || variant.form == leader.search.variant().form;
+  if (variant.paged.empty() && beside) return true;
   if (member.is_behind) return false;
   constexpr double kFirst = 300e-6;  // of effort per op: enough for the first plan
   const Form& form = *member.search.variant().form;
@@ -95,18 +101,16 @@ bool Portfolio::go_on() {
   if (clock_.limit()()) return false;
   be_punctual();
   Member* const first = leader();
-  const Variant* best = first != nullptr     ? &first->search.variant()
-                        : ledger_.has_plan() ? &ledger_.variant_of_best()
-                                             : nullptr;
-  FormSearch& form = best != nullptr ? form_of(*best) : *forms_.front();
-  if (first != nullptr && !form.is_refined) {
-    refine(form);
+  if (first != nullptr && !form_of(first->search.variant()).is_refined) {
+    refine(form_of(first->search.variant()));
     return true;
   }
-  // Bounds of choices get as much as what leads, as they say when to stop.
+  // The bound on every choice of what is paged gets a third of all effort, as it says when to stop.
+  FormSearch& form = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+  constexpr double kForBounds = 1.0 / 3;
   const bool has_bound = ledger_.may_save(*form.form) && !form.form->all.empty() && !form.members.empty() &&
                          !(form.bound_has_ended && form.proof_has_ended);
-  if (has_bound && (first == nullptr || form.spent_on_bound < first->search.spent())) {
+  if (has_bound && (first == nullptr || form.spent_on_bound < kForBounds * spent())) {
     run_bound(form);
     return true;
   }
@@ -115,7 +119,8 @@ bool Portfolio::go_on() {
     return true;
   }
   if (first == nullptr) {
-    if (!may_gain_by_cuts()) return false;
+    const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
+    if (proven || !may_gain_by_cuts()) return false;
     add_next_cut();
     return true;
   }

@@ -16,6 +16,9 @@ void Portfolio::begin() {
   constexpr int kPatience = 2;  // cuts in a row that do no better
   const FormSearch& given = add(given_form(request_));
   if (request_.cuts) cuts_.emplace(request_, *given.form);
+  const auto& deadline = request_.limits.deadline;
+  const bool too_late = deadline && latest_end(*deadline) < given.form->keep_all.runtime;
+  if (too_late && cuts_ && !request_.cuts->has_tables) cuts_.reset();  // parts take no less time
   const Bytes persistent = given.form->instance.costs.persistent;
   if (!request_.choose_paged && persistent > request_.limits.ram_budget) cuts_.reset();  // no parts fit
   for (int no_better = 0; may_gain_by_cuts() && no_better < kPatience && !clock_.limit()();) {
@@ -38,7 +41,7 @@ void Portfolio::begin() {
 
 // No plan in parts needs less than everything kept in whole operators.
 bool Portfolio::may_gain_by_cuts() const {
-  constexpr double kSecondsPerOp = 3e-5;  // of splitting, which does not ask the clock
+  constexpr double kSecondsPerOp = 1e-4;  // of splitting, which does not ask the clock
   if (!cuts_ || cuts_->ops_of_next() == kInfinity) return false;
   if (clock_.limit().remaining() < kSecondsPerOp * cuts_->ops_of_next()) return false;
   if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
