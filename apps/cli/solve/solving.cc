@@ -205,7 +205,7 @@ bool knows_a_little_more_ram(const Solved& solved) {
 
 bool deadline_hopeless(const Solved& solved) {
   const std::optional<Seconds> deadline = solved.request.limits.deadline;
-  return deadline && latest_end(*deadline) < solved.figures.keep_all.runtime;
+  return deadline && latest_end(*deadline) < solved.result.keep_all.runtime;
 }
 
 bool ran_out_of_time(const Solved& solved) { return solved.result.outcome.timed_out; }

@@ -74,7 +74,6 @@ void leave_slack(const CompileRequest& request, const Stop& stop, const Instance
 void say_why(const CompileRequest& request, const Form& given, Explanation why, CompileResult& result) {
   result.instance = std::make_shared<const Instance>(given.instance);
   result.cut = given.cut;
-  result.keep_all = given.keep_all;
   result.outcome.explanation = std::move(why);
   const bool infeasible = result.certificate.status == Status::infeasible;
   if (!infeasible || !request.best_order || is_impossible_in_any_order(request, given)) return;
@@ -102,6 +101,7 @@ CompileResult compile(const CompileRequest& asked) {
   timed_out = timed_out || why.timed_out;
 
   CompileResult result = ledger.answer(portfolio.has_more_cuts());
+  if (!result.has_plan()) result.keep_all = portfolio.given().keep_all;
   if (result.has_plan()) {
     leave_slack(request, clock.finish(), *result.instance, result);
     compact(request, clock.finish(), *result.instance, result);

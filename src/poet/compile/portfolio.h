@@ -43,6 +43,8 @@ class Portfolio {
   [[nodiscard]] Outcome explain();
   /// The form that the explanation is about: the one that needs the least RAM.
   [[nodiscard]] const Form& leanest() const;
+  /// The request's own.
+  [[nodiscard]] const Form& given() const { return *forms_.front()->form; }
 
  private:
   /// A search, and what has been derived from it.

@@ -32,6 +32,7 @@ Solved infeasible() {
   solved.figures.keep_all.peak_ram = Bytes(35);
   solved.figures.keep_all.runtime = Seconds(4);
   solved.figures.keep_all.energy = Joules(8);
+  solved.result.keep_all = solved.figures.keep_all;
   solved.result.certificate.status = Status::infeasible;
   solved.result.outcome.explanation.least_ram = Bytes(30);
   solved.suggestions.ram = Bytes(30);
