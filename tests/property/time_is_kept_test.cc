@@ -1,4 +1,4 @@
-// Who gives poet a second gets an answer after one: posing included, where sizes of parts are compared.
+// Who gives poet a second gets an answer after one, posing included.
 // Random networks as the command line poses them, and random instances, under short limits; what is measured
 // is the processor time of this process and of its children.
 //

@@ -10,9 +10,9 @@
 
 namespace poet {
 
-/// How a time limit is divided. All effort of the search is counted in work, so that these are the only
-/// figures of time.
+/// All effort of the search is counted in work: these are the only figures of time.
 struct TimeShares {
+  double splitting_per_op = 1e-4;  // s; splitting does not ask the clock, and begins only with so much left
   // After the limit, and after a cancellation, for the passes that turn what was found into an answer.
   double after_limit = 0.4;          // s
   double after_cancellation = 0.15;  // s

@@ -21,7 +21,8 @@ void Portfolio::begin() {
   if (too_late && cuts_ && !request_.cuts->has_tables) cuts_.reset();  // parts take no less time
   const Bytes persistent = given.form->instance.costs.persistent;
   if (!request_.choose_paged && persistent > request_.limits.ram_budget) cuts_.reset();  // no parts fit
-  for (int no_better = 0; may_gain_by_cuts() && no_better < kPatience && !clock_.limit()();) {
+  int no_better = 0;
+  while (may_gain_by_cuts() && no_better < kPatience && !clock_.limit()()) {
     const double before = ledger_.joules();
     const Bytes floor = leanest_form().floor;
     const FormSearch* next = add_next_cut();
@@ -30,7 +31,7 @@ void Portfolio::begin() {
         before == kInfinity ? ledger_.has_plan() || next->floor < floor : ledger_.is_notable_beside(before);
     no_better = better ? 0 : no_better + 1;
   }
-  if (!ledger_.has_plan() && !has_members()) cuts_.reset();  // finer parts fit no better
+  if (no_better == kPatience && !ledger_.has_plan() && !has_members()) cuts_.reset();  // finer fit no better
   if (!request_.best_order || clock_.limit()()) return;
   const Member* best = leader();
   const Form& form = best != nullptr ? *best->search.variant().form : *given.form;
@@ -41,9 +42,8 @@ void Portfolio::begin() {
 
 // No plan in parts needs less than everything kept in whole operators.
 bool Portfolio::may_gain_by_cuts() const {
-  constexpr double kSecondsPerOp = 1e-4;  // of splitting, which does not ask the clock
   if (!cuts_ || cuts_->ops_of_next() == kInfinity) return false;
-  if (clock_.limit().remaining() < kSecondsPerOp * cuts_->ops_of_next()) return false;
+  if (clock_.limit().remaining() < kShares.splitting_per_op * cuts_->ops_of_next()) return false;
   if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
   const Form& best = *ledger_.variant_of_best().form;
   const auto whole = std::ranges::find_if(forms_, [&](const auto& of) {
