@@ -11,10 +11,10 @@
 namespace poet::cli {
 namespace {
 
-constexpr double kShare = 0.25;  // of the time left, for one try: there are others
+constexpr double kShare = 0.25;   // of the time left, for one try: there are others
 constexpr double kAnyPlan = 1e9;  // of the overhead
-constexpr double kMoment = 0.1;  // seconds for each try, even when time is up,
-constexpr double kOvertime = 1;  // unless for so long
+constexpr double kMoment = 0.1;   // seconds for each try, even when time is up,
+constexpr double kOvertime = 1;   // unless for so long
 
 class SuggestionSearch {
  public:
