@@ -6,15 +6,13 @@
 #include <utility>
 
 #include "poet/base/error.h"
+#include "poet/base/time_shares.h"
 #include "poet/compile.h"
 
 namespace poet::cli {
 namespace {
 
-constexpr double kShare = 0.25;   // of the time left, for one try: there are others
 constexpr double kAnyPlan = 1e9;  // of the overhead
-constexpr double kMoment = 0.1;   // seconds for each try, even when time is up,
-constexpr double kOvertime = 1;   // unless for so long
 
 class SuggestionSearch {
  public:
@@ -47,8 +45,10 @@ class SuggestionSearch {
  private:
   /// Any plan: a smaller gap takes the same steps, and more of them.
   [[nodiscard]] std::optional<CompileResult> plan_of(CompileRequest& request) {
-    if (stop_.cancelled() || stop_.remaining() + kOvertime < std::max(late_, 0.0)) return std::nullopt;
-    const Stop stop = stop_.at_most(kShare * stop_.remaining()).at_least(kMoment);
+    if (stop_.cancelled() || stop_.remaining() + kShares.suggestions_after_limit < std::max(late_, 0.0))
+      return std::nullopt;
+    const Stop stop =
+        stop_.at_most(kShares.suggestion * stop_.remaining()).at_least(kShares.suggestion_at_least);
     request.options.time_limit_seconds = stop.remaining();
     request.options.interrupted = [stop] { return stop.cancelled(); };
     request.options.on_progress = nullptr;

@@ -9,6 +9,7 @@
 
 #include "poet/base/amounts.h"
 #include "poet/base/stop.h"
+#include "poet/base/time_shares.h"
 
 namespace poet {
 namespace {
@@ -70,14 +71,14 @@ class LeastSearch {
     int no_better = 0;           // in a row
     for (bool last = false; !last;) {
       const double begin = clock_.elapsed();
-      const Answer answer = ask(hardly_any, std::max(clock_.remaining() / 2, 1e-3));
+      const Answer answer = ask(hardly_any, time_limit_within(clock_, kShares.least_look));
       if (!hardly_any.part) learn_limits(answer);
       tried_.push_back({hardly_any.part, answer.figures.floor.bytes()});
       no_better = is_better(answer) ? 0 : no_better + 1;
       const std::optional<Bytes> finer = finer_part(answer, hardly_any.part);
       const double end = clock_.elapsed();
       last = !policy_.split.automatic || interrupted_ || !finer || no_better == kPatience;
-      if (!last && end + kMoreWork * (end - begin) > seconds_ / 2) last = timed_out_ = true;
+      if (!last && end + kMoreWork * (end - begin) > kShares.least_look * seconds_) last = timed_out_ = true;
       hardly_any.part = finer;
     }
   }
@@ -130,7 +131,7 @@ class LeastSearch {
   /// lies between is bisected with every size of parts that was looked at.
   void bisect(LeastBudget& least) {
     constexpr double kNear = 1.02;
-    const Stop end = clock_.at_least(seconds_ / 4);
+    const Stop end = clock_.at_least(kShares.least_after_limit * seconds_);
     const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
     auto low = static_cast<double>(std::max(floor, Bytes(1)).value());
     auto high = static_cast<double>((least.has_plan ? bytes_of(least) : most_).value());
@@ -149,14 +150,13 @@ class LeastSearch {
 
   /// Tries the sizes of parts, the one that had a plan last first.
   std::optional<LeastBudget> with_plan_at(Bytes ram, const Stop& end) {
-    constexpr double kShare = 0.2;  // of the time left, for a size without a plan
     for (std::size_t i = 0; i < tried_.size() && !end.expired() && !interrupted_; ++i) {
       if (tried_[i].floor > ram) continue;
       LeastBudget budget;
       budget.ram = ram;
       budget.has_plan = true;  // so that parts are as it says
       budget.part = tried_[i].part;
-      const Answer answer = ask(budget, time_limit_within(end, kShare));
+      const Answer answer = ask(budget, time_limit_within(end, kShares.least_parts));
       if (!poet::has_plan(answer)) continue;
       std::rotate(tried_.begin(), tried_.begin() + static_cast<std::ptrdiff_t>(i),
                   tried_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
@@ -167,11 +167,11 @@ class LeastSearch {
 
   /// The explanation's least RAM is that of a schedule; its plan may need more.
   LeastBudget made_sure() {
-    const Stop end = clock_.at_least(seconds_ / 4);
+    const Stop end = clock_.at_least(kShares.least_after_limit * seconds_);
     for (;;) {
       LeastBudget least = first_to_try();
       if (!least.has_plan) return least;
-      const Answer answer = ask(least, time_limit_within(end, 0.5));
+      const Answer answer = ask(least, time_limit_within(end, kShares.least_sure));
       if (poet::has_plan(answer) || interrupted_) return least;
       if (end.expired()) return {};
       const Bytes ram = bytes_of(least);

@@ -1,42 +1,49 @@
 #pragma once
 
-// One time limit and one cancellation for a whole compile(), and what each part of it may take.
+// One time limit and one cancellation for a whole compile().
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "poet/base/stop.h"
+#include "poet/base/time_shares.h"
 #include "poet/optimize/options.h"
 
 namespace poet {
 
-/// All effort of the search is counted in work: these are the only figures of time.
-struct TimeShares {
-  double splitting_per_op = 1e-4;  // s; splitting does not ask the clock, and begins only with so much left
-  // After the limit, and after a cancellation, for the passes that turn what was found into an answer.
-  double after_limit = 0.4;          // s
-  double after_cancellation = 0.15;  // s
-};
-inline constexpr TimeShares kShares;
-
 class Clock {
  public:
-  /// Begins now.
-  explicit Clock(const SolveOptions& options) : limit_(stop_of(options)) {}
+  /// Begins now. The caller's callbacks are called by this thread alone: to others, the search is cancelled
+  /// once this one has seen it.
+  explicit Clock(const SolveOptions& options)
+      : limit_(options.time_limit_seconds, [this, asked = options.interrupted] {
+          if (asked && is_callers_thread() && asked()) cancelled_ = true;
+          return cancelled_.load();
+        }) {}
+  Clock(const Clock&) = delete;
+  Clock& operator=(const Clock&) = delete;
 
+  [[nodiscard]] bool is_callers_thread() const { return std::this_thread::get_id() == callers_; }
   /// The time limit and the cancellation.
   [[nodiscard]] const Stop& limit() const { return limit_; }
   /// For the passes after the search: ends with the limit, but not before a moment after it. Once the limit
   /// is reached, all calls share one end.
   [[nodiscard]] Stop finish() {
     if (!limit_()) return limit_.at_least(kShares.after_limit);
+    const std::lock_guard lock(mutex_);
     if (!finish_)
       finish_ = limit_.cancelled() ? Stop(kShares.after_cancellation) : limit_.at_least(kShares.after_limit);
     return *finish_;
   }
 
  private:
-  Stop limit_;
+  const std::thread::id callers_ = std::this_thread::get_id();
+  std::atomic<bool> cancelled_{false};
+  const Stop limit_;
+  std::mutex mutex_;
   std::optional<Stop> finish_;
 };
 

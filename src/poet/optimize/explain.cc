@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poet/base/time_shares.h"
 #include "poet/optimize/heuristic/greedy.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/relaxation/window_ram.h"
@@ -171,18 +172,20 @@ bool explain_impossible(const Problem& p, Explanation& explanation) {
 }
 
 double seconds_for_reason(const SolveOptions& options) {
+  if (!options.explain) return 0;
   const double limit = options.time_limit_seconds;
-  return options.explain ? std::clamp(0.08 * limit, std::min(0.2 * limit, 1.0), 10.0) : 0;
+  const double least = std::min(kShares.reason_of_short * limit, kShares.reason_at_least);
+  return std::clamp(kShares.reason * limit, least, kShares.reason_at_most);
 }
 
 bool explain_no_answer(Search& search, Explanation& why, const std::function<void(Search&)>& improve) {
   const Problem& p = search.problem();
   const bool cancelled = search.stop().cancelled();
   const bool timed_out = search.remaining() <= 0;
-  // Three searches share the time; each gets at least kMoment seconds, even if time is up.
-  constexpr double kMoment = 0.1;
-  const double share = seconds_for_reason(search.options()) / (timed_out ? 3 : 1);
-  const Stop end = search.stop().at_least(3 * kMoment);
+  constexpr double kMoment = kShares.reason_after_limit;
+  constexpr int kSearches = 3;  // share what is left after the limit
+  const double share = seconds_for_reason(search.options()) / (timed_out ? kSearches : 1);
+  const Stop end = search.stop().at_least(kSearches * kMoment);
   const auto stop = [&] { return end.at_most(std::max(share, kMoment)); };
   const bool by_argument = !why.reason.empty();
   const bool asks = !cancelled && search.has_a_moment();

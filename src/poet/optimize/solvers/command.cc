@@ -9,6 +9,7 @@
 #include "poet/base/error.h"
 #include "poet/base/process/program.h"
 #include "poet/base/temporary_folder.h"
+#include "poet/base/time_shares.h"
 #include "poet/optimize/solvers/mps.h"
 
 namespace poet {
@@ -72,8 +73,8 @@ SolutionFile ask_command(const Model& model, const ColumnNames& names,
   const std::string mps = files.mps.empty() ? (folder.path() / "model.mps").string() : files.mps;
   const std::string solution =
       files.solution.empty() ? (folder.path() / "model.sol").string() : files.solution;
-  constexpr double kShare = 0.9;  // of the time; the solver writes its solution in the rest
-  const std::string command = expand_command(files.command, mps, solution, kShare * time_limit_seconds);
+  const double solving = kShares.external_solver * time_limit_seconds;
+  const std::string command = expand_command(files.command, mps, solution, solving);
   write_mps_file(mps, model, names, comments);
   std::error_code ignored;
   std::filesystem::remove(solution, ignored);  // a stale solution must not be read

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "poet/base/error.h"
+#include "poet/base/time_shares.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/model_head.h"
@@ -183,7 +184,7 @@ void solve_by_file(Search& search) {
   ExternalModel external;
   if (p.waiting_costs()) external.timing = rows::TransferTiming::conservative;
   if (!files.command.empty()) {
-    bound_by_root(search, columns, all_columns, search.remaining() / 2);
+    bound_by_root(search, columns, all_columns, kShares.external_bound * search.remaining());
     search.enter("external solver");
     run_the_command(search, writing, external);
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poet/base/error.h"
+#include "poet/base/time_shares.h"
 #include "poet/plan/layout/arena/pack.h"
 #include "poet/plan/layout/arena/sections.h"
 
@@ -102,7 +103,6 @@ PlacedArena place_once(const std::vector<Allocation>& allocations, Bytes alignme
 
 Layout place(const Instance& instance, const Plan& plan, Semantics semantics, const PlaceOptions& options) {
   constexpr std::int64_t kWorthIt = 40;  // times the effort, and
-  constexpr double kShare = 0.25;  // of what time is left: a plan with less in RAM may be the better way
   const Bytes alignment = instance.costs.alignment;
   const std::vector<Allocation> allocations = allocations_of(instance, plan, semantics);
   PlacedArena placed = place_once(allocations, alignment, options);
@@ -113,7 +113,8 @@ Layout place(const Instance& instance, const Plan& plan, Semantics semantics, co
   PlaceOptions more = options;
   more.enough = std::max(options.enough, *options.room);
   more.effort = kWorthIt * options.effort;
-  more.stop = options.stop.at_most(kShare * options.stop.remaining());
+  // A plan with less in RAM may be the better way: some of the time is for that.
+  more.stop = options.stop.at_most(kShares.placing_again * options.stop.remaining());
   Layout other = place_once(allocations, alignment, more).layout;
   const Bytes lower_bound = std::max(other.lower_bound, layout.lower_bound);
   if (other.arena < layout.arena) layout = std::move(other);
