@@ -3,6 +3,7 @@
 set(sources
     unit/base/child_test.cc unit/base/program_test.cc unit/study/workers_test.cc  # processes, from threads too
     unit/compile/compile_threads_test.cc                                    # the main path from several threads
+    unit/compile/side_by_side_test.cc                                       # its slices
     unit/shared/interrupt_test.cc                                           # the thread that waits for Ctrl-C
     unit/runtime/transfer_queue_test.cc                                      # transfers in the background
     unit/runtime/storage_speed_test.cc unit/runtime/energy_meter_test.cc  # measuring beside the work

@@ -29,6 +29,7 @@ class RunPlan final : public Command {
         .option("--steps", training_.steps, "total number of training steps (default 100)", "N");
     add_run_options(parser_, training_);
     add_machine_options(parser_, machine_);
+    add_kernel_threads_option(parser_, machine_);
     add_run_output_options(parser_, output_);
     parser_.group("Output").flag("--quiet", quiet_, "no progress on stderr");
     parser_.footer(

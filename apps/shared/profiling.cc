@@ -84,6 +84,7 @@ void add_profiling_options(const Parser& parser, ProfilingOptions& options) {
   power.option("--storage-watts", options.storage_watts,
                "power above idle while transferring (default: a twentieth of the active power)", "WATTS");
   add_machine_options(parser, options.machine);
+  add_kernel_threads_option(parser, options.machine);
   output.flag("--quiet", options.quiet, "no progress on stderr");
 }
 

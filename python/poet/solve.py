@@ -141,7 +141,7 @@ def solve(
         staged=False: True returns only staged schedules (result.schedule is not None); `persistent` and `split` then default to
             "resident" and "off" ("auto" is refused: it pages parameters, which no staged schedule can)
         addresses=True: every value gets an address in RAM within the budget; False: for allocators that find their own addresses
-        gap=0.01, time_limit=120 (seconds), threads=1, solver ("cbc", "highs"), formulation ("tight", "published")
+        gap=0.01, time_limit=120 (seconds), threads (the machine's cores), solver ("cbc", "highs"), formulation ("tight", "published")
         progress: a function of phase, joules of the best schedule so far, joules of the bound (None: none yet) and seconds
             since the call, which stops the search with the best plan so far by returning False. One with a parameter `plan_joules` also
             gets the joules of the best plan so far that has addresses (None: none yet). True: a bar where tqdm is installed, else

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "poet/base/cores.h"
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
 
@@ -104,7 +105,7 @@ std::optional<std::int64_t> Arguments::count(const char* name) {
 
 int Arguments::threads() {
   constexpr std::int64_t kMost = 256;  // more than any machine has cores only cost memory
-  return static_cast<int>(std::min(count("threads").value_or(1), kMost));
+  return static_cast<int>(std::min(count("threads").value_or(usable_cores()), kMost));
 }
 
 bool Arguments::flag(const char* name, bool otherwise) {

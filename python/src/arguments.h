@@ -39,7 +39,7 @@ class Arguments {
   [[nodiscard]] std::optional<std::uint64_t> whole(const char* name, std::uint64_t least, std::uint64_t most);
   /// A whole number, at least 1.
   [[nodiscard]] std::optional<std::int64_t> count(const char* name);
-  /// `threads`: from 1 to 256; absent: 1.
+  /// `threads`: from 1 to 256; absent: the machine's cores.
   [[nodiscard]] int threads();
   /// True or False, or 1 or 0; absent: `otherwise`.
   [[nodiscard]] bool flag(const char* name, bool otherwise);

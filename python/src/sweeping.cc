@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "poet/base/cores.h"
 #include "poet/cost/json_reader.h"
 #include "poet/study/carry.h"
 #include "poet/study/pareto.h"
@@ -109,7 +109,7 @@ std::vector<std::string> sweep(const std::string& spec, bool text, const std::op
     const py::gil_scoped_release unlocked;
     const SweepSpec what = text ? sweep_spec_of(spec, "spec", fs::current_path()) : read_sweep_spec(spec);
     SweepRun run(expand(what), store, callbacks);
-    run.run(static_cast<std::size_t>(jobs.value_or(std::max(1U, std::thread::hardware_concurrency()))));
+    run.run(static_cast<std::size_t>(jobs.value_or(usable_cores())));
     rows = run.rows();
   }
   callbacks.rethrow();

@@ -78,7 +78,7 @@ TEST(BadAmounts, NameTheOption) {
   expect_bad_input("solve --check " + kLinear + "--op-limit 10",
                    "--op-limit: the training step has 45 ops, more than 10");
   expect_bad_input(budget + "--time-limit 0", "--time-limit: \"0\" must be a finite time > 0");
-  expect_bad_input(budget + "--solve-threads 0", "--solve-threads: \"0\" is not a whole number >= 1");
+  expect_bad_input(budget + "--threads 0", "--threads: \"0\" is not a whole number >= 1");
   expect_bad_input(budget + "--max-bytes-written x",
                    "--max-bytes-written: \"x\" is not an amount of bytes (try 300KiB, 2MB or 737719)");
 }

@@ -52,6 +52,8 @@ class Run final : public Command {
                      "total number of training steps (default 100); --total-deadline covers as many");
     add_run_options(parser_, training_);
     add_machine_options(parser_, machine_);
+    parser_.describe("--threads",
+                     "threads: of the search (default: the machine's cores) and of the kernels (default 1)");
     const Parser output = parser_.group("Output");
     output.option("--plan-out", plan_out_, "write the plan that was found", "FILE");
     output.option("--onnx-out", onnx_out_,
@@ -77,6 +79,7 @@ class Run final : public Command {
                        "is for solving; the given plan has already been solved for");
     RunOptions typed = training_;
     typed.steps = problem_.limits.steps;
+    machine_.threads = problem_.solver.threads;
     const RunChoice choice = read_run_options(typed, machine_);
     std::vector<NamedFile> written;
     if (plan_out_) written.emplace_back("--plan-out", *plan_out_);

@@ -55,7 +55,7 @@ class Serve final : public Command {
     const Parser limits = parser_.group("Limits");
     limits.option("--time-limit", time_limit_, "maximum time limit of a job's search (default 10min)",
                   "TIME");
-    limits.option("--solve-threads", threads_, "maximum threads of a job's search (default 1)", "N");
+    limits.option("--threads", threads_, "threads of a job's search, at most (default 1)", "N");
     limits.option("--memory-limit", memory_, "address space of a job's process (default 4GiB)", "BYTES");
     limits.option("--upload-limit", uploads_,
                   "total size of uploads (default 1GiB); a single one has at most 64MiB", "BYTES");
@@ -107,8 +107,7 @@ class Serve final : public Command {
     if (tokens_) out.tokens = server::read_tokens(*tokens_);
     if (time_limit_) out.bounds.most_time = parse_duration("--time-limit", *time_limit_);
     out.bounds.usual_time = std::min(out.bounds.usual_time, out.bounds.most_time);
-    if (threads_)
-      out.bounds.most_threads = std::min<std::int64_t>(parse_count("--solve-threads", *threads_), 256);
+    if (threads_) out.bounds.most_threads = std::min<std::int64_t>(parse_count("--threads", *threads_), 256);
     if (memory_) out.memory_bytes = parse_bytes("--memory-limit", *memory_).value();
     if (uploads_) out.upload_bytes = parse_bytes("--upload-limit", *uploads_).value();
     if (queue_) {

@@ -95,7 +95,10 @@ void add_effort_options(const Parser& parser, SolverOptions& options, const std:
                "above the step without limits (default 1%; a MIP's gap is relative to the total energy)",
                "PART");
   group.option("--time-limit", options.time_limit, time_limit, "TIME");
-  group.option("--solve-threads", options.solve_threads, "threads of the solver (default 1)", "N");
+  group.option("--threads", options.threads,
+               "threads of the search, which do not change its answer if it ends before its time limit "
+               "(default: the machine's cores)",
+               "N");
   group.option("--op-limit", options.op_limit,
                "reject networks whose training step has more ops (default: no limit)", "N");
   group.flag("--quiet", options.quiet, "no progress on stderr");

@@ -19,7 +19,7 @@ struct SolverOptions {
   bool no_paging = false;
   bool no_remat = false;
   bool quiet = false;
-  std::optional<std::string> gap, time_limit, solve_threads, solver, formulation, order;
+  std::optional<std::string> gap, time_limit, threads, solver, formulation, order;
   std::optional<std::string> mps, solution, solver_command;  // of --solver file
   std::optional<std::string> progress_out, op_limit;
 };
@@ -53,7 +53,7 @@ struct ProblemOptions {
 void add_problem_options(const Parser& parser, ProblemOptions& options);
 void add_input_options(const Parser& parser, InputOptions& options);
 void add_limit_options(const Parser& parser, LimitOptions& options);
-/// --gap, --time-limit, --solve-threads and --quiet: of whatever solves. `time_limit` says what the limit is
+/// --gap, --time-limit, --threads and --quiet: of whatever solves. `time_limit` says what the limit is
 /// of, and its default.
 void add_effort_options(const Parser& parser, SolverOptions& options, const std::string& time_limit);
 

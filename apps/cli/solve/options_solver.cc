@@ -8,6 +8,7 @@
 #include "apps/cli/solve/options.h"
 #include "apps/shared/amounts.h"
 #include "apps/shared/output.h"
+#include "poet/base/cores.h"
 #include "poet/base/error.h"
 #include "poet/optimize/solvers/command.h"
 #include "poet/optimize/solvers/external.h"
@@ -63,11 +64,10 @@ SolveOptions read_solver_options(const SolverOptions& options) {
   if (options.gap) out.gap = parse_fraction("--gap", *options.gap);
   if (options.time_limit)
     out.time_limit_seconds = parse_duration("--time-limit", *options.time_limit).value();
-  if (options.solve_threads) {
-    // More threads than any machine has cores only costs memory.
-    out.threads =
-        static_cast<int>(std::min<std::int64_t>(parse_count("--solve-threads", *options.solve_threads), 256));
-  }
+  constexpr std::int64_t kMostThreads = 256;
+  out.threads = options.threads
+                    ? static_cast<int>(std::min(parse_count("--threads", *options.threads), kMostThreads))
+                    : usable_cores();
   read_solver(options, out);
   check_order(options);
   if (options.formulation == "published") out.formulation = Formulation::published;

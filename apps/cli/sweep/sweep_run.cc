@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "apps/cli/pending_signals.h"
 #include "apps/cli/sweep/sweep_progress.h"
@@ -13,6 +12,7 @@
 #include "apps/shared/output.h"
 #include "apps/shared/progress_file.h"
 #include "poet/base/base64.h"
+#include "poet/base/cores.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -55,7 +55,7 @@ void check_network(const SweepPoint& point, const std::string& place) {
 }
 
 std::size_t wanted_jobs(const SweepSettings& settings, bool ranks_work) {
-  if (!settings.jobs) return std::max(1U, std::thread::hardware_concurrency());
+  if (!settings.jobs) return static_cast<std::size_t>(usable_cores());
   const std::int64_t jobs = parse_count("--jobs", *settings.jobs);
   if (ranks_work) throw InputError("--jobs", "cannot be combined with mpirun, whose ranks do the work");
   return static_cast<std::size_t>(std::min<std::int64_t>(jobs, 1024));

@@ -84,7 +84,7 @@ const std::vector<Field>& fields() {
        "proven to be at most this part of the overhead, the search ends"},
       {"time_limit", FieldKind::seconds, "--time-limit", kPlanned,
        "of the search, in seconds or as \"1min\""},
-      {"threads", FieldKind::count, "--solve-threads", kPlanned, "of the search"},
+      {"threads", FieldKind::count, "--threads", kPlanned, "of the search"},
       {"solver", FieldKind::choice, "--solver", kSolved, "who searches", {"cbc", "highs"}},
       {"formulation", FieldKind::choice, "--formulation", kSolved, "of the program", {"tight", "published"}},
       {"schedule", FieldKind::request, "", "solve",

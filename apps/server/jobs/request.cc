@@ -121,14 +121,15 @@ Json value_of(const Field& rule, const JsonField& field, const Bounds& bounds, c
   throw InternalError("a field is of some kind");
 }
 
-void check_time(const JsonField& root, Json& json, const Bounds& bounds) {
+void settle_effort(const JsonField& root, nlohmann::json& json, const Bounds& bounds) {
+  if (!json.contains("threads")) json["threads"] = bounds.most_threads;
   if (!json.contains("time_limit")) json["time_limit"] = bounds.usual_time.value();
   if (json["time_limit"].get<double>() > bounds.most_time.value())
     root.fail_at("time_limit",
                  fmt::format("must be at most {:g} s on this server", bounds.most_time.value()));
 }
 
-void check_together(const JsonField& root, const std::string& kind, const Json& json) {
+void check_together(const JsonField& root, const std::string& kind, const nlohmann::json& json) {
   const int networks = static_cast<int>(json.contains("model")) + static_cast<int>(json.contains("onnx")) +
                        static_cast<int>(json.contains("instance"));
   if (networks != 1)
@@ -142,7 +143,7 @@ void check_together(const JsonField& root, const std::string& kind, const Json& 
 
 Json read_fields(const JsonField& root, const std::string& kind, const Bounds& bounds,
                  const KnownNames& names) {
-  nlohmann::json sorted = {{"kind", kind}};
+  nlohmann::json sorted = {{"kind", kind}};  // by name
   for (const auto& [name, value] : root.json().items()) {
     if (name == "kind") continue;
     const auto rule = std::find_if(fields().begin(), fields().end(),
@@ -151,10 +152,9 @@ Json read_fields(const JsonField& root, const std::string& kind, const Bounds& b
       root.fail_at(name, fmt::format("is not a field of a job of kind {}", kind));
     if (!value.is_null()) sorted[name] = value_of(*rule, root.at(name), bounds, names);
   }
-  Json json = sorted;  // by name
-  check_together(root, kind, json);
-  if (kind != "import") check_time(root, json, bounds);
-  return json;
+  check_together(root, kind, sorted);
+  if (kind != "import") settle_effort(root, sorted, bounds);
+  return sorted;
 }
 
 Json read_verify(const JsonField& root, const KnownNames& names) {

@@ -78,7 +78,6 @@ void add_machine_options(const Parser& parser, MachineOptions& options) {
                "kernels: fast (default), lean (less workspace) or reference (plain loops, least workspace); "
                "results differ in the last bits between them",
                "fast|lean|reference");
-  group.option("--threads", options.threads, "threads of the kernels (default 1)", "N");
   group.option("--isa", options.isa,
                "newest instruction set to use, for equal bits on different machines: sse41, avx, avx2, "
                "avx512... (default: the machine's)",
@@ -88,6 +87,11 @@ void add_machine_options(const Parser& parser, MachineOptions& options) {
                "parameters are kept on storage (default: TMPDIR, else /var/tmp)",
                "PATH");
   group.flag("--encrypt", options.encrypt, "encrypt pages with a per-process key");
+}
+
+void add_kernel_threads_option(const Parser& parser, MachineOptions& options) {
+  parser.group("This machine")
+      .option("--threads", options.threads, "threads of the kernels (default 1)", "N");
 }
 
 void add_run_output_options(const Parser& parser, RunOutput& output) {

@@ -58,7 +58,9 @@ struct RunOutput {
 
 /// Adds all options but --steps, which the caller adds, as solving has it, too.
 void add_run_options(const Parser& parser, RunOptions& options);
+/// All but --threads.
 void add_machine_options(const Parser& parser, MachineOptions& options);
+void add_kernel_threads_option(const Parser& parser, MachineOptions& options);
 void add_run_output_options(const Parser& parser, RunOutput& output);
 
 /// Throw InputError naming the option.

@@ -32,10 +32,14 @@ void check(const CompileRequest& request) {
 }
 
 /// The request as it is meant.
-CompileRequest settled(CompileRequest request) {
+CompileRequest settled(CompileRequest request, const Clock& clock) {
   constexpr Bytes kMostRam{std::int64_t{1} << 60};  // sums of larger budgets and sizes could overflow
   request.limits.ram_budget = std::min(request.limits.ram_budget, kMostRam);
   request.choose_paged = request.choose_paged && request.semantics == Semantics::device;
+#ifdef __SANITIZE_ADDRESS__
+  request.options.threads = 1;  // GCC 12's does not free its allocator for a child that is forked meanwhile
+#endif
+  request.options.interrupted = [&clock] { return clock.limit().cancelled(); };
   return request;
 }
 
@@ -86,8 +90,8 @@ void say_why(const CompileRequest& request, const Form& given, Explanation why, 
 
 CompileResult compile(const CompileRequest& asked) {
   check(asked);
-  const CompileRequest request = settled(asked);
-  Clock clock(request.options);
+  Clock clock(asked.options);
+  const CompileRequest request = settled(asked, clock);
   Ledger ledger(request, clock);
   Portfolio portfolio(request, clock, ledger);
 

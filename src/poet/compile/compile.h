@@ -22,18 +22,23 @@ namespace poet {
 /// 1) or without what it needs (variants/stricter.h), and options that contradict each other
 /// (optimize/staged_search.h).
 ///
-/// Threads: any number of threads may call it at once; each gets the result it would get alone, unless time
-/// runs out. Callbacks are called by the calling thread. No thread is started in this process.
+/// Threads: up to `options.threads` search at a time, each one variant; of these, one is the calling thread,
+/// and the others end with a batch of slices (compile/side_by_side.h). The result does not depend on their
+/// number, unless time runs out. Callbacks are called by the calling thread. Any number of threads may call
+/// this at once; each gets the result it would get alone, unless time runs out.
 ///
-/// Processes: solvers run in child processes, forked from the calling thread one after the other (rules:
-/// base/process/child.h) and gone when this returns or throws; they end with this process. A child runs the
-/// solver alone, which shares no lock with the parent except the allocator's and stdio's, and glibc keeps
-/// those consistent across a fork: other threads may do anything meanwhile. Nothing else may wait for these
-/// children (waitpid(-1)). SIGCHLD reaches this process as for any child.
+/// Memory: that of all variants' searches, whatever the number of threads; each thread adds a solver's child
+/// process.
+///
+/// Processes: solvers run in child processes, forked from these threads (rules: base/process/child.h) and
+/// gone when this returns or throws; they end with this process. A child runs the solver alone, which shares
+/// no lock with the parent except the allocator's and stdio's, and glibc keeps those consistent across a
+/// fork: other threads may do anything meanwhile. Nothing else may wait for these children (waitpid(-1)).
+/// SIGCHLD reaches this process as for any child.
 ///
 /// Signals: no handler is installed. The calling thread's mask is restored; all signals are blocked only for
-/// the moment of a fork. Children ignore SIGINT, SIGTERM and SIGHUP: the caller has to stop at those, through
-/// `options.interrupted`.
+/// the moment of a fork, and in threads that are started here. Children ignore SIGINT, SIGTERM and SIGHUP:
+/// the caller has to stop at those, through `options.interrupted`.
 [[nodiscard]] CompileResult compile(const CompileRequest& request);
 
 }  // namespace poet

@@ -24,6 +24,33 @@ void raise_to(double& bound, double joules) { bound = std::max(bound, joules); }
 
 Ledger::Ledger(const CompileRequest& request, Clock& clock) : request_(request), clock_(clock) {}
 
+Ledger Ledger::branch() const {
+  Ledger other = *this;
+  other.nodes_ = 0;
+  return other;
+}
+
+void Ledger::merge(const Ledger& branch) {
+  for (const auto& [number, other] : branch.bounds_) {
+    ScopedBounds& bounds = bounds_.at(number);
+    raise_to(bounds.every_choice, other.every_choice);
+    raise_to(bounds.no_paging, other.no_paging);
+    raise_to(bounds.paging, other.paging);
+    if (other.staged) bounds.staged = std::max(*other.staged, bounds.staged.value_or(*other.staged));
+  }
+  if (branch.joules() < joules()) {
+    best_ = branch.best_;
+    variant_ = branch.variant_;
+  }
+  if (branch.first_plan_) first_plan_ = std::min(*branch.first_plan_, first_plan_.value_or(kInfinity));
+  incumbent_ = std::min(incumbent_, branch.incumbent_);
+  const Refused& refused = branch.refused_;
+  if (refused.least_runtime) note_late(*refused.least_runtime);
+  if (refused.share) note_share(refused);
+  if (refused.with_addresses) note_over(*refused.over, *refused.with_addresses - request_.limits.ram_budget);
+  count(branch.nodes_, branch.used_solver_);
+}
+
 void Ledger::open(const Form& form, const ScopedBounds& bounds) {
   const double baseline = form.keep_all.energy.value();
   baseline_ = bounds_.empty() ? baseline : std::min(baseline_, baseline);
@@ -62,7 +89,7 @@ bool Ledger::offer(const Variant& variant, Proposal proposal) {
   if (request_.choose_paged) made.paged = with_rows(instance, variant.paged);
   made.reserve = variant.reserve;
   if (!first_plan_) first_plan_ = clock_.limit().elapsed();
-  best_ = std::move(made);
+  best_ = std::make_shared<const CompileResult>(std::move(made));
   variant_ = variant;
   report(phase_);
   return true;
@@ -72,13 +99,21 @@ bool Ledger::is_on_time(const Variant& variant, const CompileResult& made) {
   if (!request_.on_time) return true;
   const double share = made.expected->share_within(*request_.limits.deadline);
   if (share >= *request_.on_time) return true;
-  const Seconds needs = made.expected->deadline_for(*request_.on_time);
-  refused_.share = std::max(share, refused_.share.value_or(share));
-  if (refused_.needs && *refused_.needs <= needs) return false;
-  refused_.needs = needs;
-  refused_.variant = variant;
-  refused_.runtime = made.report.runtime;
+  Refused other;
+  other.share = share;
+  other.needs = made.expected->deadline_for(*request_.on_time);
+  other.variant = variant;
+  other.runtime = made.report.runtime;
+  note_share(other);
   return false;
+}
+
+void Ledger::note_share(const Refused& other) {
+  refused_.share = std::max(*other.share, refused_.share.value_or(*other.share));
+  if (refused_.needs && *refused_.needs <= *other.needs) return;
+  refused_.needs = other.needs;
+  refused_.variant = other.variant;
+  refused_.runtime = other.runtime;
 }
 
 void Ledger::note_incumbent(Joules energy) { incumbent_ = std::min(incumbent_, energy.value()); }
@@ -142,7 +177,7 @@ bool Ledger::is_notable_beside(double joules) const {
 
 void Ledger::report(const std::string& phase, std::optional<double> incumbent) {
   phase_ = phase;
-  if (!request_.options.on_progress) return;
+  if (!request_.options.on_progress || !clock_.is_callers_thread()) return;
   Progress progress;
   progress.phase = phase;
   double every_form = kInfinity;

@@ -5,6 +5,7 @@
 // alone.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -44,8 +45,12 @@ class Ledger {
  public:
   /// Both must outlive this.
   Ledger(const CompileRequest& request, Clock& clock);
-  Ledger(const Ledger&) = delete;
-  Ledger& operator=(const Ledger&) = delete;
+
+  /// A ledger with the same knowledge, for one of several slices that run side by side.
+  [[nodiscard]] Ledger branch() const;
+  /// Adds what a branch() has recorded. What several branches have recorded depends on the order of these
+  /// calls alone. O(forms).
+  void merge(const Ledger& branch);
 
   /// Opens the account of a form. `bounds`: what is known of it before any search.
   void open(const Form& form, const ScopedBounds& bounds);
@@ -70,7 +75,7 @@ class Ledger {
   void raise_paging(const Form& form, double joules);
   void count(long nodes, bool used_solver);
 
-  [[nodiscard]] bool has_plan() const { return best_.has_value(); }
+  [[nodiscard]] bool has_plan() const { return best_ != nullptr; }
   /// Of the best plan; infinite without one.
   [[nodiscard]] double joules() const { return best_ ? best_->report.energy.value() : kInfinity; }
   [[nodiscard]] const CompileResult& best() const { return *best_; }
@@ -87,7 +92,7 @@ class Ledger {
   /// Returns whether `joules` is less than the best plan's energy by more than the requested gap.
   [[nodiscard]] bool is_notable(double joules) const;
 
-  /// Reports progress: `incumbent` as in Progress.
+  /// Reports progress, if the calling thread is the caller's: `incumbent` as in Progress.
   void report(const std::string& phase, std::optional<double> incumbent = {});
 
   /// The answer; without a plan, all of it but the explanation. `forms_left`: there are forms that have not
@@ -96,12 +101,13 @@ class Ledger {
 
  private:
   [[nodiscard]] bool is_on_time(const Variant& variant, const CompileResult& made);
+  void note_share(const Refused& other);
   [[nodiscard]] Bounds bounds_of(const Form& form) const;
 
   const CompileRequest& request_;
   Clock& clock_;
   std::map<int, ScopedBounds> bounds_;  // by Form::number
-  std::optional<CompileResult> best_;
+  std::shared_ptr<const CompileResult> best_;
   std::optional<Variant> variant_;
   std::optional<double> first_plan_;  // seconds
   double incumbent_ = kInfinity;

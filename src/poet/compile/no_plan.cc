@@ -89,7 +89,7 @@ void Portfolio::look_without_deadline(const Variant& variant) {
   without.limits.deadline.reset();
   without.scope = Scope::nothing;
   VariantSearch search(std::move(without), request_, clock_, ledger_);
-  while (!search.is_settled() && search.go_on()) {
+  while (!search.is_settled() && search.go_on(ledger_)) {
   }
 }
 

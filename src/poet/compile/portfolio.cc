@@ -1,9 +1,12 @@
 #include "poet/compile/portfolio.h"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <numeric>
 #include <utility>
 
+#include "poet/compile/side_by_side.h"
 #include "poet/compile/variants/residences.h"
 
 namespace poet {
@@ -74,17 +77,19 @@ bool Portfolio::is_promising(const Member& member, const Member& leader) const {
              kOfOverhead * std::max(leader.search.quick_joules() - baseline, least - baseline);
 }
 
-// The promising search, other than the leader, on which least was spent; null if there is none.
-Portfolio::Member* Portfolio::explorer(const Member& leader) {
-  Member* least = nullptr;
+// The promising searches, other than the leader, on which least was spent.
+std::vector<Portfolio::Member*> Portfolio::explorers(const Member& leader) const {
+  constexpr std::size_t kMost = 3;
+  std::vector<Member*> found;
   for (const auto& of : forms_) {
     if (!may_gain(*of)) continue;
-    for (const auto& member : of->members) {
-      if (member->has_ended || &*member == &leader || !is_promising(*member, leader)) continue;
-      if (least == nullptr || member->search.spent() < least->search.spent()) least = &*member;
-    }
+    for (const auto& member : of->members)
+      if (!member->has_ended && &*member != &leader && is_promising(*member, leader))
+        found.push_back(&*member);
   }
-  return least;
+  std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.spent(); });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
 }
 
 bool Portfolio::has_members() const {
@@ -105,72 +110,121 @@ bool Portfolio::go_on() {
     refine(form_of(first->search.variant()));
     return true;
   }
-  // The bound on every choice of what is paged gets a third of all effort, as it says when to stop.
-  FormSearch& form = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
-  constexpr double kForBounds = 1.0 / 3;
-  const bool has_bound = ledger_.may_save(*form.form) && !form.form->all.empty() && !form.members.empty() &&
-                         !(form.bound_has_ended && form.proof_has_ended);
-  if (has_bound && (first == nullptr || form.spent_on_bound < kForBounds * spent())) {
-    run_bound(form);
-    return true;
-  }
   if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * cuts_->ops_of_next() <= spent()) {
     add_next_cut();
     return true;
   }
-  if (first == nullptr) {
+  const std::vector<Slice> batch = next_batch(first);
+  if (batch.empty()) {
     const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
     if (proven || !may_gain_by_cuts()) return false;
     add_next_cut();
     return true;
   }
-  Member* const second = explorer(*first);
-  double on_others = 0;
-  for (const auto& of : forms_)
-    for (const auto& member : of->members)
-      if (&*member != first) on_others += member->search.spent();
-  Member& next = second != nullptr && on_others < first->search.spent() ? *second : *first;
-  run(next);
-  derive(next);
+  run(batch);
+  for (const Slice& slice : batch) {
+    if (slice.member != nullptr) derive(*slice.member);
+    if (slice.bounds == nullptr) continue;
+    ledger_.report("residence of parameters");
+    if (auto paged = suggested(*slice.bounds))
+      run_quickly({&add_member(*slice.bounds, variant_of(request_, slice.bounds->form, std::move(*paged)))});
+  }
   return true;
 }
 
-bool Portfolio::run(Member& member) {
-  if (member.search.go_on()) return true;
+// A step of the leader; as much effort for others together as for the leader so far, and a third of all
+// effort for the bound on every choice of what is paged, as it says when to stop.
+std::vector<Portfolio::Slice> Portfolio::next_batch(Member* leader) {
+  constexpr double kForBounds = 1.0 / 3;
+  std::vector<Slice> batch;
+  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+  const bool may_rise = ledger_.may_save(*best.form) && !best.form->all.empty() && !best.members.empty();
+  const double for_bounds = kForBounds * spent() - best.spent_on_bound;
+  if (may_rise && best.has_bounds() && (leader == nullptr || for_bounds > 0))
+    batch.push_back({nullptr, &best, for_bounds});
+  if (leader == nullptr) return batch;
+  batch.insert(batch.begin(), {leader, nullptr, 0});
+  double for_others = leader->search.spent();
+  for (const auto& of : forms_)
+    for (const auto& member : of->members)
+      if (&*member != leader) for_others -= member->search.spent();
+  if (for_others <= 0) return batch;
+  const std::vector<Member*> others = explorers(*leader);
+  for (Member* other : others)
+    batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
+  return batch;
+}
+
+// Returns whether any slice ran a step. Each knows what was known before the batch.
+bool Portfolio::run(const std::vector<Slice>& batch) {
+  if (batch.size() == 1) return run(batch.front(), ledger_);
+  std::vector<Ledger> branches(batch.size(), ledger_.branch());
+  std::vector<std::function<void()>> slices;
+  std::atomic<bool> any{false};
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    slices.emplace_back([&, i] {
+      if (run(batch[i], branches[i])) any = true;
+    });
+  run_side_by_side(slices, request_.options.threads, [this] { (void)clock_.limit().cancelled(); });
+  for (const Ledger& branch : branches) ledger_.merge(branch);
+  return any;
+}
+
+bool Portfolio::run(const Slice& slice, Ledger& record) {
+  if (slice.bounds != nullptr) return run_bounds(*slice.bounds, slice.effort, record);
+  Member& member = *slice.member;
+  const double enough = member.search.spent() + slice.effort;
+  bool went = false;
+  while (member.search.go_on(record)) {
+    went = true;
+    if (member.search.spent() >= enough) return true;
+  }
   member.has_ended = !clock_.limit()();
-  return false;
+  return went;
+}
+
+bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
+  const double enough = of.spent_on_bound + effort;
+  do {
+    bound_once(of, record);
+  } while (of.has_bounds() && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
+  return true;
 }
 
 // The relaxation of all choices, which also says which one to try; on large graphs, and without a plan, the
 // bound with everything paged.
-void Portfolio::run_bound(FormSearch& of) {
+void Portfolio::bound_once(FormSearch& of, Ledger& record) {
   const Form& form = *of.form;
   const bool large = is_large(form);
   if (!of.bound_has_ended && !large) {
     if (!of.bound)
       of.bound = std::make_unique<ResidenceBound>(form.instance, form.all, request_.limits.ram_budget,
                                                   request_.options);
-    of.bound_has_ended = !of.bound->go_on(ledger_.joules(), clock_.limit());
+    of.bound_has_ended = !of.bound->go_on(record.joules(), clock_.limit());
     of.spent_on_bound = of.bound->effort();
-    ledger_.raise_paging(form, of.bound->bound());
-    ledger_.report("residence of parameters");
-    const std::optional<PagedSet> paged = of.bound->paged();
-    if (!paged || *paged == form.all || paged->empty() || !is_possible(request_, form, *paged)) return;
-    const std::vector<PagedSet> known = tried(of);
-    if (std::ranges::find(known, *paged) == known.end())
-      run_quickly({&add_member(of, variant_of(request_, of.form, *paged))});
+    record.raise_paging(form, of.bound->bound());
     return;
   }
   of.bound_has_ended = true;
   const bool others_prove = std::ranges::any_of(
       of.members, [](const auto& member) { return member->search.variant().scope == Scope::all_paging; });
-  of.proof_has_ended = others_prove || (!large && ledger_.has_plan());
+  of.proof_has_ended = others_prove || (!large && record.has_plan());
   if (of.proof_has_ended) return;
   if (!of.proof)
     of.proof =
         std::make_unique<VariantSearch>(variant_for_proof(request_, of.form), request_, clock_, ledger_);
-  of.proof_has_ended = !of.proof->go_on() && !clock_.limit()();
+  if (of.proof->is_impossible()) record.close(of.proof->variant());
+  of.proof_has_ended = !of.proof->go_on(record) && !clock_.limit()();
   of.spent_on_bound = of.proof->spent();
+}
+
+// A choice of paged values by the bound's last solution that has not been tried.
+std::optional<PagedSet> Portfolio::suggested(const FormSearch& of) const {
+  std::optional<PagedSet> paged = of.bound ? of.bound->paged() : std::nullopt;
+  if (!paged || *paged == of.form->all || paged->empty()) return std::nullopt;
+  if (!is_possible(request_, *of.form, *paged)) return std::nullopt;
+  const std::vector<PagedSet> known = tried(of);
+  return std::ranges::find(known, *paged) == known.end() ? paged : std::nullopt;
 }
 
 // Adds a variant for what has kept the best plan of a search from being an answer.

@@ -28,9 +28,9 @@ class Portfolio {
 
   /// Runs the quick steps of the given form, and of other forms as long as these do better.
   void begin();
-  /// Runs a slice. Returns false, without one, if the best form is proven and others have had as much effort,
-  /// everything has ended, or time is up. Which slice is next depends on what has been found, never on the
-  /// clock.
+  /// Runs a batch of slices. Returns false, without one, if the best form is proven and others have had as
+  /// much effort, everything has ended, or time is up. Which slices are next depends on what has been found,
+  /// never on the clock or the number of threads.
   bool go_on();
   /// After the last slice: addresses for plans that have none yet.
   void finish();
@@ -71,7 +71,16 @@ class Portfolio {
     bool proof_has_ended = false;
     double spent_on_bound = 0;
 
+    [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
     [[nodiscard]] double spent() const;
+  };
+
+  /// Part of a batch: a search, or the bounds of a form, until it has spent so much more effort; at least a
+  /// step.
+  struct Slice {
+    Member* member = nullptr;
+    FormSearch* bounds = nullptr;
+    double effort = 0;
   };
 
   FormSearch& add(const std::shared_ptr<const Form>& form);
@@ -87,9 +96,13 @@ class Portfolio {
   [[nodiscard]] bool may_gain(const FormSearch& of) const;
   [[nodiscard]] bool is_promising(const Member& member, const Member& leader) const;
   [[nodiscard]] Member* leader();
-  [[nodiscard]] Member* explorer(const Member& leader);
-  bool run(Member& member);
-  void run_bound(FormSearch& of);
+  [[nodiscard]] std::vector<Member*> explorers(const Member& leader) const;
+  [[nodiscard]] std::vector<Slice> next_batch(Member* leader);
+  bool run(const std::vector<Slice>& batch);
+  bool run(const Slice& slice, Ledger& record);
+  bool run_bounds(FormSearch& of, double effort, Ledger& record);
+  void bound_once(FormSearch& of, Ledger& record);
+  [[nodiscard]] std::optional<PagedSet> suggested(const FormSearch& of) const;
   void derive(Member& member);
   void be_punctual();
   [[nodiscard]] double spent() const;

@@ -92,6 +92,8 @@ Portfolio::Member& Portfolio::add_member(FormSearch& of, Variant variant) {
   auto reserves = std::make_shared<ReserveSearch>(request_.limits.ram_budget);
   of.members.push_back(std::unique_ptr<Member>(
       new Member{{std::move(variant), request_, clock_, ledger_}, std::move(reserves)}));
+  const VariantSearch& search = of.members.back()->search;
+  if (search.is_impossible()) ledger_.close(search.variant());
   return *of.members.back();
 }
 
@@ -125,16 +127,25 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
   return added;
 }
 
-// Step by step, each of those that have not fallen behind.
+// Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
+// which of theirs are worth placing.
 void Portfolio::run_quickly(const std::vector<Member*>& members) {
+  constexpr std::size_t kAbreast = 4;
+  std::vector<Slice> batch;
   for (bool more = true; more;) {
     more = false;
     for (Member* member : members) {
       const Form& form = *member->search.variant().form;
-      if (!member->search.is_quick() || member->is_behind || !ledger_.may_save(form)) continue;
-      more = run(*member) || more;
-      spent_quickly_ += kQuickStep * ops_of(form);
-      note_quick_step(*member);
+      const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form);
+      if (has_step) batch.push_back({member, nullptr, 0});
+      const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
+      if (batch.empty() || !(is_full || member == members.back())) continue;
+      more = run(batch) || more;
+      for (const Slice& slice : batch) {
+        spent_quickly_ += kQuickStep * ops_of(form);
+        note_quick_step(*slice.member);
+      }
+      batch.clear();
     }
     for (Member* member : members) judge(*member);
   }

@@ -31,7 +31,7 @@ struct Tightenings {
 struct SolveOptions {
   double gap = 0.01;  // >= 0; the search ends once (energy - bound) / (energy - baseline) is at most this
   double time_limit_seconds = 120;  // > 0, infinity included; on the host
-  int threads = 1;                  // >= 1; of the MIP solver
+  int threads = 1;                  // >= 1; compile() searches in so many places at once
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, search for the least RAM and the least deadline

@@ -88,6 +88,17 @@ TEST(CompileThreads, GiveWhatOneThreadGives) {
     for (std::size_t r = 0; r < requests.size(); ++r) EXPECT_EQ(got[t][r], expected[r]) << t << " " << r;
 }
 
+TEST(CompileThreads, SearchSideBySideWithTheSameResult) {
+  for (CompileRequest& request : requests_for_threads()) {
+    request.choose_paged = request.semantics == Semantics::device;
+    const std::string expected = text_of(request, compile(request));
+    for (const int threads : {2, 5}) {
+      request.options.threads = threads;
+      EXPECT_EQ(text_of(request, compile(request)), expected) << threads;
+    }
+  }
+}
+
 TEST(CompileThreads, OneThatIsStoppedDisturbsNoOther) {
   const CompileRequest request = requests_for_threads().at(1);
   const std::string expected = text_of(request, compile(request));
@@ -102,6 +113,8 @@ TEST(CompileThreads, OneThatIsStoppedDisturbsNoOther) {
 
 TEST(CompileThreads, CallbacksAreCalledByTheCaller) {
   CompileRequest request = random_request(1);
+  request.choose_paged = true;
+  request.options.threads = 3;
   const std::thread::id caller = std::this_thread::get_id();
   int calls = 0;
   request.options.on_progress = [&](const Progress&) {
@@ -125,7 +138,9 @@ TEST(Compile, LeavesNoProcessHandlerOrMask) {
   sigemptyset(&mine);
   sigaddset(&mine, SIGUSR2);
   pthread_sigmask(SIG_SETMASK, &mine, &before);
-  (void)compile(random_request(1));
+  CompileRequest request = random_request(1);
+  request.options.threads = 3;
+  (void)compile(request);
   pthread_sigmask(SIG_SETMASK, &before, &after);
   for (int signal = 1; signal < SIGRTMIN; ++signal)
     EXPECT_EQ(sigismember(&after, signal), signal == SIGUSR2 ? 1 : 0) << signal;

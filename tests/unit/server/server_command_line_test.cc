@@ -61,8 +61,9 @@ TEST(ServerCommandLine, HasEveryFieldAsOneArgument) {
       run.line.arguments,
       ElementsAre("solve", "--model=linear", "--platform=m0", "--ram-budget=24576", "--runtime-budget=1.5",
                   "--accumulate=4", "--clip-norm=0.5", "--label-smoothing=0.1", "--no-paging", "--gap=0.05",
-                  "--time-limit=10", "--quiet", "--beyond-device-ram", "--op-limit=20000", "--json",
-                  "--plan-out=" + run.in_folder("plan"), "--progress-out=" + run.in_folder("progress"),
+                  "--time-limit=10", "--threads=1", "--quiet", "--beyond-device-ram", "--op-limit=20000",
+                  "--json", "--plan-out=" + run.in_folder("plan"),
+                  "--progress-out=" + run.in_folder("progress"),
                   "--schedule-out=" + run.in_folder("schedule")));
   EXPECT_TRUE(run.line.has_plan && run.line.has_schedule);
   EXPECT_GT(run.line.most_seconds, 10);

@@ -70,7 +70,7 @@ TEST(ServerRequest, OfAnotherMeaningIsAnotherOrder) {
                                                                   {"runtime_budget", 1.5},
                                                                   {"deadline", 1.5},
                                                                   {"time_limit", 59},
-                                                                  {"threads", 2},
+                                                                  {"threads", 1},
                                                                   {"split", "off"},
                                                                   {"split", "auto"}})
     ids.push_back(read_order(with(name, value)).id);

@@ -99,7 +99,7 @@ TEST_F(ServerWorkers, TellWhyAJobFailed) {
 TEST_F(ServerWorkers, SayFieldsInPlaceOfOptions) {
   const std::string shapes =
       submit("echo 'poet: --input-shape: is for the inputs of --onnx FILE' >&2; exit 2");
-  const std::string threads = submit("echo 'poet: --solve-threads: must be less' >&2; exit 2");
+  const std::string threads = submit("echo 'poet: --threads: must be less' >&2; exit 2");
   const std::string paging = submit(
       "echo 'poet: --no-paging: leaves no plan with --allow-opaque, --no-remat and --other' >&2; exit 2");
   const std::string device = submit("echo 'poet: --platform: is missing; --ram-budget, too' >&2; exit 2");

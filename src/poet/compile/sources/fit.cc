@@ -43,7 +43,7 @@ Layout placed(const Variant& variant, const CompileRequest& request, const Plan&
 
 void VariantSearch::fit(Proposal proposal) {
   if (!request_.addresses) {
-    ledger_.offer(variant_, std::move(proposal));
+    ledger_->offer(variant_, std::move(proposal));
     return;
   }
   const Instance& instance = *variant_.judged;
@@ -52,16 +52,16 @@ void VariantSearch::fit(Proposal proposal) {
   const Bytes over = instance.costs.persistent + proposal.layout->arena - request_.limits.ram_budget;
   if (request_.semantics != Semantics::device || over <= Bytes(0)) {
     fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
-    ledger_.offer(variant_, std::move(proposal));
+    ledger_->offer(variant_, std::move(proposal));
     return;
   }
-  ledger_.note_over(variant_, over);
+  ledger_->note_over(variant_, over);
   if (unfit_.empty() || proposal.energy < unfit_.front().energy) over_ = over;
   const auto place = std::ranges::upper_bound(unfit_, proposal.energy, {}, &Proposal::energy);
   unfit_.insert(place, std::move(proposal));
   constexpr std::size_t kMost = 6;
   if (unfit_.size() > kMost) unfit_.pop_back();
-  if (!ledger_.has_plan()) repair();
+  if (!ledger_->has_plan()) repair();
 }
 
 // Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only
@@ -69,10 +69,10 @@ void VariantSearch::fit(Proposal proposal) {
 void VariantSearch::repair() {
   if (unfit_.empty()) return;
   const double joules = unfit_.front().energy.value();
-  if (!ledger_.is_notable(joules) || is_repaired(joules)) return;
+  if (!ledger_->is_notable(joules) || is_repaired(joules)) return;
   repaired_at_ = joules;
   repair(unfit_.front().decided);
-  if (!ledger_.has_plan() && !unfit_.front().decided.recompute.empty()) repair({});
+  if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({});
 }
 
 void VariantSearch::repair(const Decisions& decided) {
@@ -81,22 +81,22 @@ void VariantSearch::repair(const Decisions& decided) {
                                                       decided, variant_.reserve + over_, clock_.finish());
   if (!made || !replay(*variant_.judged, made->plan, request_.semantics, request_.limits).valid) return;
   fitting_joules_ = std::min(fitting_joules_, made->energy.value());
-  if (made->energy.value() >= ledger_.joules()) return;
-  ledger_.offer(variant_, {std::move(made->plan), made->energy, {}, {}, true, std::move(made->layout)});
+  if (made->energy.value() >= ledger_->joules()) return;
+  ledger_->offer(variant_, {std::move(made->plan), made->energy, {}, {}, true, std::move(made->layout)});
 }
 
 void VariantSearch::finish() {
   const std::vector<Proposal> unfit = std::exchange(unfit_, {});
-  const auto is_better = [&](const Proposal& plan) { return plan.energy.value() < ledger_.joules(); };
+  const auto is_better = [&](const Proposal& plan) { return plan.energy.value() < ledger_->joules(); };
   if (unfit.empty() || !is_better(unfit.front())) return;
   Proposal best = unfit.front();
   best.layout = placed(variant_, request_, best.plan, kAtTheEnd, clock_.finish());
   over_ = variant_.judged->costs.persistent + best.layout->arena - request_.limits.ram_budget;
   if (over_ <= Bytes(0)) {
-    ledger_.offer(variant_, std::move(best));
+    ledger_->offer(variant_, std::move(best));
     return;
   }
-  ledger_.note_over(variant_, over_);
+  ledger_->note_over(variant_, over_);
   for (const Proposal& plan : unfit)
     if (is_better(plan) && !clock_.finish()()) repair(plan.decided);
 }

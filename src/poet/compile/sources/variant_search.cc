@@ -28,15 +28,15 @@ bool searches_synchronous(const CompileRequest& request) {
 bool is_large(const Instance& instance) { return poet::is_large(instance.graph.ops.size()); }
 
 /// Progress goes through the ledger, which knows more.
-SolveOptions reporting_to(Ledger& ledger, const Variant& variant, bool with_loads,
+SolveOptions reporting_to(Ledger* const& ledger, const Variant& variant, bool with_loads,
                           const CompileRequest& request) {
   SolveOptions options = request.options;
   const bool is_relaxed = request.limits.deadline && !variant.limits.deadline;
   options.on_progress = [&ledger, &variant, with_loads, is_relaxed](const Progress& progress) {
-    if (progress.bound_joules) ledger.raise(variant, *progress.bound_joules, progress.staged_bound_joules);
+    if (progress.bound_joules) ledger->raise(variant, *progress.bound_joules, progress.staged_bound_joules);
     // With loads, staged schedules do not wait for these, so that their energy is too low.
     const bool counts = !with_loads && !variant.bounds_only && !is_relaxed;
-    ledger.report(progress.phase, counts ? progress.incumbent_joules : std::nullopt);
+    ledger->report(progress.phase, counts ? progress.incumbent_joules : std::nullopt);
   };
   return options;
 }
@@ -47,7 +47,7 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
     : variant_(std::move(variant)),
       request_(request),
       clock_(clock),
-      ledger_(ledger),
+      ledger_(&ledger),
       problem_{*variant_.searched, variant_.limits, request.semantics} {
   const bool with_loads = has_paged(*variant_.searched);
   options_ = reporting_to(ledger_, variant_, with_loads, request);
@@ -59,7 +59,6 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
     if (most && *most < written) {
       impossible_ = fmt::format("a step writes {} bytes home to storage, over the limit of {}",
                                 written.value(), most->value());
-      ledger_.close(variant_);
       ended_ = true;
     }
   }
@@ -69,12 +68,19 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
 
 bool VariantSearch::is_quick() const { return !ended_ && scratch_ && scratch_->is_quick(); }
 
-bool VariantSearch::go_on() {
+bool VariantSearch::go_on(Ledger& record) {
+  Ledger* const common = std::exchange(ledger_, &record);
+  const bool went = one_step();
+  ledger_ = common;
+  return went;
+}
+
+bool VariantSearch::one_step() {
   if (ended_) return false;
   const bool quick = is_quick();
   // A first plan is worth a moment after the limit.
   const Stop& limit = clock_.limit();
-  const bool is_up = quick && !ledger_.has_plan() && !limit.cancelled() ? clock_.finish()() : limit();
+  const bool is_up = quick && !ledger_->has_plan() && !limit.cancelled() ? clock_.finish()() : limit();
   if (is_up || !next_step()) {
     ended_ = !clock_.limit()();
     return false;
@@ -94,7 +100,7 @@ bool VariantSearch::next_step() {
   bounds_turn_ = takes_turns && !bounds_turn_;
   const auto go_on_with_stages = [this] {
     if (!staged_) start_staged();
-    if (ledger_.has_plan()) staged_->know(ledger_.joules());
+    if (ledger_->has_plan()) staged_->know(ledger_->joules());
     const double before = staged_->effort();
     const bool went = staged_->go_on();
     step_effort_ = staged_->effort() - before;
@@ -116,7 +122,7 @@ void VariantSearch::start_staged() {
                   : variant_.scope == Scope::nothing ? Aim::plans
                                                      : Aim::plans_and_bound;
   staged_.emplace(problem, options_, clock_.limit(), near_ ? &*near_ : nullptr, aim);
-  if (staged_->is_impossible()) ledger_.close(variant_);
+  if (staged_->is_impossible()) ledger_->close(variant_);
 }
 
 const SynchronousPlan* VariantSearch::best_synchronous() const {
@@ -128,8 +134,8 @@ const SynchronousPlan* VariantSearch::best_synchronous() const {
 void VariantSearch::collect() {
   if (staged_) {
     const Search& search = staged_->search();
-    ledger_.raise(variant_, search.bound(), search.staged_bound());
-    ledger_.count(search.nodes - nodes_, search.used_solver);
+    ledger_->raise(variant_, search.bound(), search.staged_bound());
+    ledger_->count(search.nodes - nodes_, search.used_solver);
     nodes_ = search.nodes;
   }
   if (variant_.bounds_only) return;
@@ -196,7 +202,7 @@ void VariantSearch::consider(Proposal proposal) {
     proposal.energy = energy_of(instance, proposal.plan, line);
     if (request_.limits.deadline && line.makespan > latest_end(request_.limits.deadline->value())) {
       if (proposal.energy.value() < joules_) late_ = Seconds(line.makespan) - *request_.limits.deadline;
-      ledger_.note_late(Seconds(line.makespan));
+      ledger_->note_late(Seconds(line.makespan));
       return;
     }
   } else {
@@ -206,19 +212,19 @@ void VariantSearch::consider(Proposal proposal) {
     joules_ = proposal.energy.value();
     late_.reset();
   }
-  ledger_.note_incumbent(proposal.energy);
+  ledger_->note_incumbent(proposal.energy);
   if (proposal.layout && variant_.reserve == Bytes(0))
     fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
-  if (proposal.energy.value() >= ledger_.joules()) return;
+  if (proposal.energy.value() >= ledger_->joules()) return;
   if (proposal.layout && variant_.reserve == Bytes(0))
-    ledger_.offer(variant_, std::move(proposal));
+    ledger_->offer(variant_, std::move(proposal));
   else
     fit(std::move(proposal));
 }
 
 std::optional<Bytes> VariantSearch::over() const {
   const bool hopeless = !unfit_.empty() && is_repaired(unfit_.front().energy.value());
-  if (!hopeless || !ledger_.is_notable(unfit_.front().energy.value())) return std::nullopt;
+  if (!hopeless || !ledger_->is_notable(unfit_.front().energy.value())) return std::nullopt;
   return over_;
 }
 
@@ -232,7 +238,7 @@ Outcome VariantSearch::explain() {
   }
   if (!staged_) start_staged();
   outcome = staged_->outcome();
-  if (outcome.certificate.status == Status::infeasible) ledger_.close(variant_);
+  if (outcome.certificate.status == Status::infeasible) ledger_->close(variant_);
   collect();
   if (!loads_) return outcome;
   OpId& binding = outcome.explanation.binding_op;

@@ -25,8 +25,11 @@ class VariantSearch {
 
   [[nodiscard]] const Variant& variant() const { return variant_; }
 
-  /// Runs a step, and offers what it finds to the ledger. Returns false, without one, if nothing is left.
-  bool go_on();
+  /// Runs a step, and records what it finds in `record`: the ledger, or a branch of it. Returns false,
+  /// without one, if nothing is left.
+  bool go_on(Ledger& record);
+  /// Returns whether counting alone has shown that there is no plan.
+  [[nodiscard]] bool is_impossible() const { return !impossible_.empty(); }
   /// Returns whether the next step is one of the quick ones: streaming passes, milliseconds per 1,000 ops.
   [[nodiscard]] bool is_quick() const;
   /// Returns whether the plans that come before bounds are found.
@@ -52,6 +55,7 @@ class VariantSearch {
   [[nodiscard]] Outcome explain();
 
  private:
+  bool one_step();
   void start_staged();
   bool next_step();
   void collect();
@@ -72,7 +76,7 @@ class VariantSearch {
   const Variant variant_;
   const CompileRequest& request_;
   Clock& clock_;
-  Ledger& ledger_;
+  Ledger* ledger_;                    // or the branch of the step in progress
   std::optional<LoadProblem> loads_;  // if persistent values are paged
   SolveRequest problem_;              // without loads (loads_)
   SolveOptions options_;

@@ -30,7 +30,6 @@ MipOptions mip_options(const Search& search, const TightModel& tight, long work)
   options.time_limit_seconds = search.remaining();
   options.work_limit = work;
   options.relative_gap = std::min(0.5 * search.options().gap, 0.005);
-  options.threads = search.options().threads;
   options.solver = embedded(search.options().solver);
   if (search.has_incumbent()) options.start = tight.vars.start(search.problem(), search.incumbent());
   options.keep_going = [&search, &tight](double objective, double) {

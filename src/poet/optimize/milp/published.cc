@@ -159,7 +159,6 @@ void solve_published(Search& search) {
   MipOptions options;
   options.time_limit_seconds = search.remaining();
   options.relative_gap = 0.5 * search.options().gap;
-  options.threads = search.options().threads;
   options.solver = embedded(search.options().solver);
   options.keep_going = [&](double, double) {
     search.report();

@@ -80,7 +80,6 @@ ResidenceRelaxation::Relaxed ResidenceRelaxation::relax(const WindowModel& model
   mip.time_limit_seconds = stop.remaining();
   mip.work_limit = iterations_;
   mip.relative_gap = std::min(1e-4, 0.1 * options_.gap);
-  mip.threads = options_.threads;
   mip.solver = embedded(options_.solver);
   mip.keep_going = [&stop](double, double) { return !stop(); };
   MipResult result = solve_mip(model.model, mip);

@@ -166,7 +166,6 @@ WindowSearch::Relaxed WindowSearch::relax(const WindowModel& model, long work) {
   options.time_limit_seconds = search_.remaining();
   options.work_limit = work;
   options.relative_gap = std::min(1e-4, 0.1 * search_.options().gap);
-  options.threads = search_.options().threads;
   options.solver = embedded(search_.options().solver);
   options.heuristics = search_.best_joules() == kInfinity;
   options.keep_going = [this](double, double) { return !search_.must_stop(); };

@@ -248,10 +248,6 @@ std::vector<std::string> words_for_cbc(const Model& model, const MipOptions& opt
   if (options.node_limit >= 0) words.insert(words.end(), {"-maxNodes", std::to_string(options.node_limit)});
   if (options.cutoff < kInfinity)
     words.insert(words.end(), {"-cutoff", fmt::to_string(options.cutoff - model.cost_constant)});
-  // Above 100, threads run in lockstep, which makes the result deterministic.
-  constexpr int kLockstep = 100;
-  if (options.threads > 1)
-    words.insert(words.end(), {"-threads", std::to_string(kLockstep + std::min(options.threads, 99))});
   words.insert(words.end(), {"-preprocess", "off", "-knapsack", "off"});  // both prove false bounds
   if (!options.heuristics) words.insert(words.end(), {"-heuristicsOnOff", "off"});
   if (!options.probing) words.insert(words.end(), {"-probing", "off"});

@@ -88,7 +88,7 @@ void set_options(void* highs, const MipOptions& options) {
   check(Highs_setDoubleOptionValue(highs, "mip_rel_gap", options.relative_gap), "mip_rel_gap");
   check(Highs_setDoubleOptionValue(highs, "mip_abs_gap", std::max(1e-9, options.absolute_gap)),
         "mip_abs_gap");
-  check(Highs_setIntOptionValue(highs, "threads", std::max(1, options.threads)), "threads");
+  check(Highs_setIntOptionValue(highs, "threads", 1), "threads");
   if (options.node_limit >= 0) {
     const long most = std::numeric_limits<HighsInt>::max();
     check(Highs_setIntOptionValue(highs, "mip_max_nodes",

@@ -57,14 +57,13 @@ struct MipOptions {
   double time_limit_seconds = 60;
   long node_limit = -1;  // negative: none
   /// Limit on simplex iterations of all linear programs: root, cuts, heuristics, tree. Negative: none. It
-  /// makes effort deterministic: with one thread, calls with equal model and options end at the same
+  /// makes effort deterministic: calls with equal model and options end at the same
   /// iteration with the same result, unless the time limit or keep_going ends them first. Work between
   /// iterations (presolve, cut separation) is not counted, so seconds per iteration vary.
   long work_limit = -1;
   double relative_gap = 0;  // stop when objective - bound <= this * |objective|
   double absolute_gap = 0;
   double cutoff = kInfinity;  // only solutions below this are searched for
-  int threads = 1;
   /// CBC: probing, which saves much when the tree is to be closed. If CBC crashes with it (2.10.8: on crossed
   /// bounds), it runs again without.
   bool probing = true;
