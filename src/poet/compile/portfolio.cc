@@ -1,13 +1,8 @@
 #include "poet/compile/portfolio.h"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <numeric>
 #include <utility>
-
-#include "poet/compile/side_by_side.h"
-#include "poet/compile/variants/residences.h"
 
 namespace poet {
 
@@ -153,78 +148,6 @@ std::vector<Portfolio::Slice> Portfolio::next_batch(Member* leader) {
   for (Member* other : others)
     batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
   return batch;
-}
-
-// Returns whether any slice ran a step. Each knows what was known before the batch.
-bool Portfolio::run(const std::vector<Slice>& batch) {
-  if (batch.size() == 1) return run(batch.front(), ledger_);
-  std::vector<Ledger> branches(batch.size(), ledger_.branch());
-  std::vector<std::function<void()>> slices;
-  std::atomic<bool> any{false};
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    slices.emplace_back([&, i] {
-      if (run(batch[i], branches[i])) any = true;
-    });
-  run_side_by_side(slices, request_.options.threads, [this] { (void)clock_.limit().cancelled(); });
-  for (const Ledger& branch : branches) ledger_.merge(branch);
-  return any;
-}
-
-bool Portfolio::run(const Slice& slice, Ledger& record) {
-  if (slice.bounds != nullptr) return run_bounds(*slice.bounds, slice.effort, record);
-  Member& member = *slice.member;
-  const double enough = member.search.spent() + slice.effort;
-  bool went = false;
-  while (member.search.go_on(record)) {
-    went = true;
-    if (member.search.spent() >= enough) return true;
-  }
-  member.has_ended = !clock_.limit()();
-  return went;
-}
-
-bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
-  const double enough = of.spent_on_bound + effort;
-  do {
-    bound_once(of, record);
-  } while (of.has_bounds() && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
-  return true;
-}
-
-// The relaxation of all choices, which also says which one to try; on large graphs, and without a plan, the
-// bound with everything paged.
-void Portfolio::bound_once(FormSearch& of, Ledger& record) {
-  const Form& form = *of.form;
-  const bool large = is_large(form);
-  if (!of.bound_has_ended && !large) {
-    if (!of.bound)
-      of.bound = std::make_unique<ResidenceBound>(form.instance, form.all, request_.limits.ram_budget,
-                                                  request_.options);
-    of.bound_has_ended = !of.bound->go_on(record.joules(), clock_.limit());
-    of.spent_on_bound = of.bound->effort();
-    record.raise_paging(form, of.bound->bound());
-    return;
-  }
-  of.bound_has_ended = true;
-  const bool others_prove = std::ranges::any_of(
-      of.members, [](const auto& member) { return member->search.variant().scope == Scope::all_paging; });
-  of.proof_has_ended = others_prove || (!large && record.has_plan());
-  if (of.proof_has_ended) return;
-  if (!of.proof)
-    of.proof =
-        std::make_unique<VariantSearch>(variant_for_proof(request_, of.form), request_, clock_, ledger_);
-  if (of.proof->is_impossible()) record.close(of.proof->variant());
-  of.proof_has_ended = !of.proof->go_on(record) && !clock_.limit()();
-  of.spent_on_bound = of.proof->spent();
-}
-
-// A choice of paged values by the bound's last solution that has not been tried.
-std::optional<PagedSet> Portfolio::suggested(const FormSearch& of) const {
-  std::optional<PagedSet> paged = of.bound ? of.bound->paged() : std::nullopt;
-  if (!paged || *paged == of.form->all || paged->empty()) return std::nullopt;
-  if (!is_possible(request_, *of.form, *paged)) return std::nullopt;
-  const std::vector<PagedSet> known = tried(of);
-  return std::ranges::find(known, *paged) == known.end() ? paged : std::nullopt;
 }
 
 // Adds a variant for what has kept the best plan of a search from being an answer.
