@@ -128,15 +128,22 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 }
 
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
-// which of theirs are worth placing.
+// which of theirs are worth placing. The last step is for the best alone.
 void Portfolio::run_quickly(const std::vector<Member*>& members) {
   constexpr std::size_t kAbreast = 4;
+  constexpr int kForLastStep = 2;
+  const auto is_among_best = [&](const Member& member) {
+    return std::ranges::count_if(members, [&](const Member* other) {
+             return other->search.joules() < member.search.joules();
+           }) < kForLastStep;
+  };
   std::vector<Slice> batch;
   for (bool more = true; more;) {
     more = false;
     for (Member* member : members) {
       const Form& form = *member->search.variant().form;
-      const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form);
+      const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form) &&
+                            (!member->search.is_last_quick() || is_among_best(*member));
       if (has_step) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;

@@ -32,6 +32,8 @@ class VariantSearch {
   [[nodiscard]] bool is_impossible() const { return !impossible_.empty(); }
   /// Returns whether the next step is one of the quick ones: streaming passes, milliseconds per 1,000 ops.
   [[nodiscard]] bool is_quick() const;
+  /// Returns whether it is the last of these, which takes as long as all others.
+  [[nodiscard]] bool is_last_quick() const { return is_quick() && scratch_->is_last_quick(); }
   /// Returns whether the plans that come before bounds are found.
   [[nodiscard]] bool is_settled() const { return ended_ || staged_ || !scratch_; }
   /// Effort of the steps after the quick ones (optimize/effort.h).
