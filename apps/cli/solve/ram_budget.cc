@@ -87,9 +87,7 @@ std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Sol
     if (!std::holds_alternative<RamOfKeepAll>(budget)) continue;
     if (!whole) whole = unsplit(options, how);
     if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
-    Policy policy;
-    policy.ram = budget;
-    const Bytes bytes = ram_budget_of(policy, *whole, {});
+    const Bytes bytes = resolve_ram_budget(budget, *whole, nullptr);
     ram.budget = bytes;
     ram.note = note_of(budget, whole->whole_keep_all, bytes);
   }

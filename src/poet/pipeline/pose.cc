@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -67,21 +66,6 @@ Workload load_published(const NetworkSpec& network, const DeviceSpec& device, co
   return workload;
 }
 
-Bytes part_of(Bytes whole, double part) {
-  // At 1 exactly the whole: the product of a whole number below 2^53 with 1 is itself.
-  return Bytes(static_cast<std::int64_t>(part * static_cast<double>(whole.value())));
-}
-
-/// What a profile says; an instance file does not.
-Bytes ram_of(const std::optional<DeviceProfile>& device) {
-  if (!device)
-    throw InputError(
-        Field{"ram_budget"},
-        "is needed: how much RAM the step may use (300KiB, 2MB, 50%); an instance file does not say "
-        "how much its device has");
-  return device->ram;
-}
-
 Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPolicy persistent) {
   Instance instance;
   instance.graph = training;
@@ -89,23 +73,16 @@ Report keep_all(const Graph& training, const DeviceProfile& device, PersistentPo
   return replay_keep_all(instance, Semantics::device);
 }
 
-/// Returns the RAM budget known before splitting; 0 if it depends on the parts.
-Bytes early_budget(const Policy& policy, Bytes keep_all, const DeviceProfile& device) {
-  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram)) return part_of(keep_all, of->part);
-  if (std::holds_alternative<DeviceRam>(policy.ram)) return device.ram;
-  const Bytes* bytes = std::get_if<Bytes>(&policy.ram);
-  return bytes != nullptr ? *bytes : Bytes(0);
-}
-
-/// Adds graph and costs: in parts of the requested size, or whole, with other cuts to choose from.
-void cut(const Graph& training, const Policy& policy, const DeviceProfile& device,
-         PersistentPolicy persistent, Workload& workload) {
+/// Adds graph and costs on the workload's device: in parts of the requested size, or whole, with other cuts
+/// to choose from.
+void cut(const Graph& training, const Policy& policy, PersistentPolicy persistent, Workload& workload) {
+  const DeviceProfile& device = *workload.device;
   workload.whole_keep_all = keep_all(training, device, persistent).peak_ram;
   Instance& instance = workload.instance;
   instance.graph = training;
   if (policy.split.part) {
-    InParts parts =
-        in_parts(training, *policy.split.part, early_budget(policy, workload.whole_keep_all, device));
+    const Bytes ram = resolve_ram_budget(policy.ram, workload, nullptr);
+    InParts parts = in_parts(training, *policy.split.part, ram);
     workload.cut.part = policy.split.part;
     workload.unsplit = std::move(parts.unsplit);
     instance.graph = std::move(parts.training);
@@ -126,10 +103,11 @@ void cut(const Graph& training, const Policy& policy, const DeviceProfile& devic
 Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const Policy& policy) {
   TrainingNetwork network = build_training_network(spec);
   check_ops(network.training, policy);
-  DeviceProfile device = wanted.profile ? *wanted.profile : find_device(wanted.name);
+  Workload workload;
+  DeviceProfile& device =
+      workload.device.emplace(wanted.profile ? *wanted.profile : find_device(wanted.name));
   if (policy.storage_capacity && device.storage) device.storage->capacity = *policy.storage_capacity;
   const PersistentPolicy persistent = policy.persistent.value_or(PersistentPolicy::resident);
-  Workload workload;
   workload.origin = std::move(network.origin);
   workload.notices = std::move(network.notices);
   workload.persistent_excluded = persistent == PersistentPolicy::excluded;
@@ -141,8 +119,7 @@ Workload load_network(const NetworkSpec& spec, const DeviceSpec& wanted, const P
                                 wanted.profile ? device.name : wanted.name);
   instance.batch_size = network.batch_size;
   instance.has_device = true;
-  cut(network.training, policy, device, persistent, workload);
-  workload.device = std::move(device);
+  cut(network.training, policy, persistent, workload);
   return workload;
 }
 
@@ -204,18 +181,6 @@ Figures figures_of(const Instance& instance, Semantics semantics, bool all_paged
   return {replay_keep_all(instance, semantics), ram_floor(instance, semantics)};
 }
 
-Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures) {
-  if (const Bytes* bytes = std::get_if<Bytes>(&policy.ram)) return *bytes;
-  if (const auto* of = std::get_if<RamOfKeepAll>(&policy.ram))  // of which the smallest part is a byte: that
-    return std::max(Bytes(1), part_of(workload.whole_keep_all, of->part));  // none is enough is an answer
-  if (std::holds_alternative<DeviceRam>(policy.ram)) return ram_of(workload.device);
-  const auto* above = std::get_if<RamAboveFloor>(&policy.ram);
-  if (above == nullptr)
-    throw InputError(Field{"ram_budget"}, "least has to be replaced by what least_budget() finds");
-  const Bytes floor = figures.floor.bytes();
-  return floor + part_of(figures.keep_all.peak_ram - floor, above->fraction);
-}
-
 /// Refuses a budget above the device's RAM.
 void check_within_device(const Policy& policy, const Workload& workload, Bytes budget) {
   if (!policy.within_device || !workload.device || workload.semantics != Semantics::device) return;
@@ -230,7 +195,7 @@ void check_within_device(const Policy& policy, const Workload& workload, Bytes b
 
 Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures) {
   Limits limits;
-  limits.ram_budget = ram_budget_of(policy, workload, figures);
+  limits.ram_budget = resolve_ram_budget(policy.ram, workload, &figures);
   check_within_device(policy, workload, limits.ram_budget);
   if (policy.deadline.factor) limits.deadline = *policy.deadline.factor * figures.keep_all.runtime;
   if (policy.deadline.time) limits.deadline = policy.deadline.time;

@@ -61,9 +61,6 @@ void cut_to_fit(Workload& workload, Bytes ram_budget);
 /// `all_paged`: with every persistent value on storage that can be. O(ops * live values).
 [[nodiscard]] Figures figures_of(const Instance& instance, Semantics semantics, bool all_paged = false);
 
-/// Returns the policy's RAM budget in bytes; relative budgets are rounded down.
-[[nodiscard]] Bytes ram_budget_of(const Policy& policy, const Workload& workload, const Figures& figures);
-
 /// Returns the limits of one training step, with the storage's capacity if it can matter. Throws InputError
 /// for a deadline that is not finite.
 [[nodiscard]] Limits limits_of(const Policy& policy, const Workload& workload, const Figures& figures);

@@ -8,6 +8,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
+#include "poet/pipeline/pose.h"
 
 namespace poet {
 namespace {
@@ -16,6 +17,11 @@ bool says_least(std::string word) {
   std::ranges::transform(word, word.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return word == "least";
+}
+
+Bytes part_of(Bytes whole, double part) {
+  // At 1 exactly the whole: the product of a whole number below 2^53 with 1 is itself.
+  return Bytes(static_cast<std::int64_t>(part * static_cast<double>(whole.value())));
 }
 
 }  // namespace
@@ -48,6 +54,24 @@ std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::s
     begin = end + 1;
   }
   return budgets;
+}
+
+Bytes resolve_ram_budget(const RamBudget& budget, const Workload& workload, const Figures* figures) {
+  if (const Bytes* bytes = std::get_if<Bytes>(&budget)) return *bytes;
+  if (const auto* of = std::get_if<RamOfKeepAll>(&budget))  // of which the smallest part is a byte: that
+    return std::max(Bytes(1), part_of(workload.whole_keep_all, of->part));  // none is enough is an answer
+  if (std::holds_alternative<DeviceRam>(budget) && workload.device) return workload.device->ram;
+  if (std::holds_alternative<DeviceRam>(budget))
+    throw InputError(
+        Field{"ram_budget"},
+        "is needed: how much RAM the step may use (300KiB, 2MB, 50%); an instance file does not say "
+        "how much its device has");
+  if (figures == nullptr) return Bytes(0);
+  const auto* above = std::get_if<RamAboveFloor>(&budget);
+  if (above == nullptr)
+    throw InputError(Field{"ram_budget"}, "least has to be replaced by what least_budget() finds");
+  const Bytes floor = figures->floor.bytes();
+  return floor + part_of(figures->keep_all.peak_ram - floor, above->fraction);
 }
 
 std::string note_of(const RamBudget& asked, Bytes keep_all, Bytes bytes) {

@@ -1,19 +1,55 @@
 #pragma once
 
-// RAM budgets as users write them. `option` names the place in messages; all throw InputError.
+// The RAM budget of a training step, persistent values included: as it is requested, read from text, and in
+// bytes.
 
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "poet/pipeline/spec.h"
+#include "poet/base/units.h"
 
 namespace poet {
 
-/// Parses "300KiB" (base/parse_amounts.h), "50%" of the keep-all peak, or "least".
+struct Figures;   // pose.h
+struct Workload;  // pose.h
+
+/// A part of the way from the RAM floor (0) to the keep-all peak (1).
+struct RamAboveFloor {
+  double fraction = 0;
+  bool operator==(const RamAboveFloor&) const = default;
+};
+
+/// A part of the keep-all peak before the graph is split, nothing paged.
+struct RamOfKeepAll {
+  double part = 0;
+  bool operator==(const RamOfKeepAll&) const = default;
+};
+
+/// All of the device's RAM.
+struct DeviceRam {
+  bool operator==(const DeviceRam&) const = default;
+};
+
+/// The least for which a plan is found, which takes its place before posing (answer/least_budget.h).
+struct LeastRam {
+  bool operator==(const LeastRam&) const = default;
+};
+
+using RamBudget = std::variant<Bytes, RamAboveFloor, RamOfKeepAll, DeviceRam, LeastRam>;
+
+/// Parses "300KiB" (base/parse_amounts.h), "50%" of the keep-all peak, or "least". `option` names the place
+/// in messages. Throws InputError.
 [[nodiscard]] RamBudget parse_ram_budget(const std::string& option, const std::string& text);
 
 /// Parses one or several, separated by commas.
 [[nodiscard]] std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text);
+
+/// Returns the budget in bytes; relative ones are rounded down, a part of the keep-all peak to one byte at
+/// least. `figures`: of the graph in its parts; null: before it is split, when the budget is 0 bytes if it
+/// depends on the parts. Throws InputError for LeastRam and, without a device, DeviceRam.
+[[nodiscard]] Bytes resolve_ram_budget(const RamBudget& budget, const Workload& workload,
+                                       const Figures* figures);
 
 /// Returns one sentence on how the budget of `bytes` was determined, which names library fields; empty if
 /// bytes were requested. `keep_all`: the keep-all peak before the graph is split.

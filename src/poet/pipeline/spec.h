@@ -18,6 +18,7 @@
 #include "poet/frontend/onnx/import.h"
 #include "poet/graph/graph.h"
 #include "poet/graph/precision.h"
+#include "poet/pipeline/ram_budget.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -61,31 +62,6 @@ struct DeviceSpec {
   std::string name;  // of a shipped profile, or a profile file; empty for instance files
   std::optional<DeviceProfile> profile = {};  // instead of the name
 };
-
-/// A part of the way from the RAM floor (0) to the keep-all peak (1).
-struct RamAboveFloor {
-  double fraction = 0;
-  bool operator==(const RamAboveFloor&) const = default;
-};
-
-/// A part of the keep-all peak before the graph is split, nothing paged.
-struct RamOfKeepAll {
-  double part = 0;
-  bool operator==(const RamOfKeepAll&) const = default;
-};
-
-/// All of the device's RAM.
-struct DeviceRam {
-  bool operator==(const DeviceRam&) const = default;
-};
-
-/// The least for which a plan is found, which takes its place before posing (answer/least_budget.h).
-struct LeastRam {
-  bool operator==(const LeastRam&) const = default;
-};
-
-/// The RAM budget of a training step, persistent values included.
-using RamBudget = std::variant<Bytes, RamAboveFloor, RamOfKeepAll, DeviceRam, LeastRam>;
 
 /// The deadline of one training step; without either there is none.
 struct StepDeadline {
