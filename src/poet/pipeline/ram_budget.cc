@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/base/nearest.h"
 #include "poet/base/parse_amounts.h"
 #include "poet/pipeline/pose.h"
 
 namespace poet {
 namespace {
-
-bool says_least(std::string word) {
-  std::ranges::transform(word, word.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return word == "least";
-}
 
 Bytes part_of(Bytes whole, double part) {
   // At 1 exactly the whole: the product of a whole number below 2^53 with 1 is itself.
@@ -26,21 +20,27 @@ Bytes part_of(Bytes whole, double part) {
 
 }  // namespace
 
-RamBudget parse_ram_budget(const std::string& option, const std::string& text) {
+RamBudget parse_ram_budget(const std::string& place, const std::string& text, BudgetSource source) {
+  if (source == BudgetSource::sweep) {
+    if (!text.ends_with('%')) return parse_bytes(place, text);
+    const RamOfKeepAll budget{parse_fraction(place, text)};
+    if (budget.part <= 0) throw InputError(place, "must be above 0%");
+    return budget;
+  }
   constexpr const char* kBlank = " \t";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  const std::size_t last = text.find_last_not_of(kBlank);
-  if (first != std::string::npos && says_least(text.substr(first, last + 1 - first))) return LeastRam{};
-  if (last == std::string::npos || text[last] != '%')
-    return parse_bytes(option, text, "is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
+  const std::size_t end = text.find_last_not_of(kBlank) + 1;  // 0 of blanks alone
+  const std::size_t begin = std::min(text.find_first_not_of(kBlank), end);
+  if (same_name(text.substr(begin, end - begin), "least")) return LeastRam{};
+  if (end == 0 || text[end - 1] != '%')
+    return parse_bytes(place, text, "is not an amount of RAM (try 300KiB, 2MB, 737719, 50% or least)");
   RamOfKeepAll budget;
   try {
-    budget.part = parse_factor(option, text.substr(0, last)) / 100;
+    budget.part = parse_factor(place, text.substr(0, end - 1)) / 100;
   } catch (const InputError&) {
-    throw InputError(option, fmt::format("\"{}\" is no percentage above 0", text));
+    throw InputError(place, fmt::format("\"{}\" is no percentage above 0", text));
   }
   if (budget.part > 1)
-    throw InputError(option, fmt::format("\"{}\" is more than 100%, with which everything is kept", text));
+    throw InputError(place, fmt::format("\"{}\" is more than 100%, with which everything is kept", text));
   return budget;
 }
 

@@ -38,9 +38,14 @@ struct LeastRam {
 
 using RamBudget = std::variant<Bytes, RamAboveFloor, RamOfKeepAll, DeviceRam, LeastRam>;
 
-/// Parses "300KiB" (base/parse_amounts.h), "50%" of the keep-all peak, or "least". `option` names the place
-/// in messages. Throws InputError.
-[[nodiscard]] RamBudget parse_ram_budget(const std::string& option, const std::string& text);
+/// Whose text is parsed. In the specification of a sweep there is no "least", and a percentage is that of
+/// parse_fraction(), as keys of results stores hold it: 57% is 57 * 0.01, not 57 / 100.
+enum class BudgetSource { argument, sweep };
+
+/// Parses "300KiB" (base/parse_amounts.h), "50%" of the keep-all peak, or "least". `place`: the option or the
+/// field, for messages. Throws InputError.
+[[nodiscard]] RamBudget parse_ram_budget(const std::string& place, const std::string& text,
+                                         BudgetSource source = BudgetSource::argument);
 
 /// Parses one or several, separated by commas.
 [[nodiscard]] std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text);

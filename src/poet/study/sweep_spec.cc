@@ -129,12 +129,7 @@ SweepTarget read_platform(const JsonField& field, const fs::path& folder) {
 }
 
 RamBudget read_ram(const JsonField& field) {
-  if (field.json().is_string() && field.text().ends_with('%')) {
-    const RamOfKeepAll ram{parse_fraction(field.place(), field.text())};
-    if (ram.part <= 0) field.fail("must be above 0%");
-    return ram;
-  }
-  if (field.json().is_string()) return parse_bytes(field.place(), field.text());
+  if (field.json().is_string()) return parse_ram_budget(field.place(), field.text(), BudgetSource::sweep);
   if (!field.json().is_number())
     field.fail(
         "must be a number in (0, 1], an amount such as \"300KiB\", or a part of keep-all RAM such as "

@@ -102,6 +102,7 @@ TEST(SweepSpec, RamIsAPartOfTheWayOrOfKeepAllOrAnAmount) {
   EXPECT_EQ(describe(points[1].ram), "12.5%");
   EXPECT_EQ(describe(points[2].ram), "100%");
   EXPECT_FALSE(std::holds_alternative<RamOfKeepAll>(points[3].ram));
+  EXPECT_NE(parse_ram_budget("ram", "57%", BudgetSource::sweep), parse_ram_budget("ram", "57%"));  // by a bit
   for (const SweepPoint& point : points) EXPECT_EQ(key_of(point_from_text(to_text(point))), key_of(point));
   // Budgets in parts of the way say something else.
   const auto way = points_of(R"({"format": 1, "networks": ["linear"], "platforms": ["m4"],
