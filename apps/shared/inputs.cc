@@ -10,7 +10,6 @@
 #include "poet/base/error.h"
 #include "poet/base/nearest.h"
 #include "poet/pipeline/names.h"
-#include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
 namespace {
@@ -71,7 +70,6 @@ Policy policy_of(const InputOptions& options) {
 
 Policy policy_of(const InputOptions& options, const LimitOptions& limits) {
   Policy policy = policy_of(options);
-  policy.ram = limits.ram_budget ? parse_ram_budget("--ram-budget", *limits.ram_budget) : DeviceRam{};
   policy.within_device = !limits.beyond_device_ram;
   if (limits.max_bytes_written)
     policy.max_bytes_written = parse_bytes("--max-bytes-written", *limits.max_bytes_written);

@@ -29,8 +29,8 @@ struct LimitOptions {
 
 /// Returns the policy without limits.
 [[nodiscard]] Policy policy_of(const InputOptions& options);
-/// Returns the policy with the limits of one training step; the default RAM budget is the device's RAM.
-/// Throws InputError for conflicting deadlines.
+/// Returns the policy with the limits of one training step but the RAM budget. Throws InputError for
+/// conflicting deadlines.
 [[nodiscard]] Policy policy_of(const InputOptions& options, const LimitOptions& limits);
 
 }  // namespace poet::cli

@@ -43,7 +43,7 @@ struct ProblemOptions {
 
 /// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the
 /// options say otherwise, persistent values may live on storage and operators be split.
-/// The RAM budget is the settled one; until there is one, as typed.
+/// The RAM budget is the settled one; until there is one, none is set.
 [[nodiscard]] Policy policy_of(const ProblemOptions& options);
 
 /// Where an option changes the defaults of others: "--no-paging implies --split off"; else empty.

@@ -28,9 +28,7 @@ bool has_device_defaults(const Policy& policy, const ProblemOptions& options) {
 
 /// But for what the RAM budget changes.
 Policy policy_as_typed(const ProblemOptions& options) {
-  LimitOptions limits = options.limits;
-  if (options.ram) limits.ram_budget.reset();
-  Policy policy = policy_of(options.input, limits);
+  Policy policy = policy_of(options.input, options.limits);
   policy.paging = !options.solver.no_paging;
   policy.rematerialization = !options.solver.no_remat;
   policy.split.tables = options.resident_for.empty() && policy.paging;

@@ -8,6 +8,7 @@
 #include "apps/shared/option_names.h"
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
+#include "poet/base/text.h"
 #include "poet/pipeline/ram_budget.h"
 
 namespace poet::cli {
@@ -57,7 +58,13 @@ SettledRam settled_least(ProblemOptions options, const Solving& how) {
 }  // namespace
 
 std::vector<RamBudget> ram_budgets(const LimitOptions& limits) {
-  return limits.ram_budget ? parse_ram_budgets("--ram-budget", *limits.ram_budget) : std::vector<RamBudget>{};
+  if (!limits.ram_budget) return {};
+  std::vector<RamBudget> budgets;
+  for (const std::string& item : pieces_of(*limits.ram_budget + ",", ',')) {
+    if (item.empty() && !limits.ram_budget->empty()) throw InputError("--ram-budget", "has an empty item");
+    budgets.push_back(parse_ram_budget("--ram-budget", item));
+  }
+  return budgets;
 }
 
 bool asks_for_least(const std::vector<RamBudget>& budgets) {

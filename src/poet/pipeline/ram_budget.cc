@@ -44,18 +44,6 @@ RamBudget parse_ram_budget(const std::string& place, const std::string& text, Bu
   return budget;
 }
 
-std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text) {
-  std::vector<RamBudget> budgets;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string item = text.substr(begin, end - begin);
-    if (item.empty() && text.size() > item.size()) throw InputError(option, "has an empty item");
-    budgets.push_back(parse_ram_budget(option, item));
-    begin = end + 1;
-  }
-  return budgets;
-}
-
 Bytes resolve_ram_budget(const RamBudget& budget, const Workload& workload, const Figures* figures) {
   if (const Bytes* bytes = std::get_if<Bytes>(&budget)) return *bytes;
   if (const auto* of = std::get_if<RamOfKeepAll>(&budget))  // of which the smallest part is a byte: that

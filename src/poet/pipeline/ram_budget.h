@@ -5,7 +5,6 @@
 
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "poet/base/units.h"
 
@@ -46,9 +45,6 @@ enum class BudgetSource { argument, sweep };
 /// field, for messages. Throws InputError.
 [[nodiscard]] RamBudget parse_ram_budget(const std::string& place, const std::string& text,
                                          BudgetSource source = BudgetSource::argument);
-
-/// Parses one or several, separated by commas.
-[[nodiscard]] std::vector<RamBudget> parse_ram_budgets(const std::string& option, const std::string& text);
 
 /// Returns the budget in bytes; relative ones are rounded down, a part of the keep-all peak to one byte at
 /// least. `figures`: of the graph in its parts; null: before it is split, when the budget is 0 bytes if it

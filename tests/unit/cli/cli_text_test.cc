@@ -180,16 +180,11 @@ class LimitPolicy : public testing::Test {
 };
 
 TEST_F(LimitPolicy, BudgetAloneMeansNoDeadline) {
-  EXPECT_EQ(read().ram, RamBudget(Bytes(1024)));
   EXPECT_FALSE(read().deadline.factor || read().deadline.time);
   EXPECT_FALSE(read().max_bytes_written);
-  options_.ram_budget.reset();
-  EXPECT_EQ(read().ram, RamBudget(DeviceRam{}));
   EXPECT_TRUE(read().within_device);
   options_.beyond_device_ram = true;
   EXPECT_FALSE(read().within_device);
-  options_.ram_budget = "12.5%";
-  EXPECT_EQ(read().ram, RamBudget(RamOfKeepAll{0.125}));
 }
 
 TEST_F(LimitPolicy, FactorIsOnTheUnlimitedStep) {
