@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "poet/answer/least_budget.h"
 #include "poet/base/error.h"
 #include "poet/cost/device.h"
 #include "poet/cost/json_reader.h"
@@ -157,23 +156,20 @@ Answer posed_problem(const Problem& problem) {
 
 void settle_least(Problem& problem) {
   if (!std::holds_alternative<LeastRam>(problem.policy.ram)) return;
-  const Policy policy = problem.policy;
-  const LeastBudget least = least_budget(policy, problem.how.options.time_limit_seconds,
-                                         [&problem](const LeastBudget& with, double left) {
-                                           Problem tried = problem;
-                                           tried.policy = with_least_budget(tried.policy, with);
-                                           look_quickly(tried.how, left);
-                                           return answered(posed_problem(tried));
-                                         });
-  problem.ram_note = note_of(least, policy.split.automatic);
-  problem.has_warning = !least.has_plan;
-  problem.policy = with_least_budget(problem.policy, least);
+  problem.least = least_budget(problem.policy, problem.how.options.time_limit_seconds,
+                               [&problem](const SettledRam& with, double left) {
+                                 Problem tried = problem;
+                                 tried.policy = with_ram(tried.policy, with);
+                                 look_quickly(tried.how, left);
+                                 return answered(posed_problem(tried));
+                               });
+  problem.policy = with_ram(problem.policy, *problem.least);
 }
 
 void warn_of_least(const Problem& problem) {
   constexpr py::ssize_t kCaller = 2;  // of the package's function
-  if (!problem.has_warning) return;
-  const std::string note = "ram_budget: " + with_argument_names(problem.ram_note);
+  if (!problem.least || problem.least->has_plan) return;
+  const std::string note = "ram_budget: " + with_argument_names(problem.least->note);
   if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), kCaller) != 0) throw py::error_already_set();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "poet/answer/answer.h"
+#include "poet/answer/least_budget.h"
 #include "poet/compile.h"
 #include "poet/pipeline/spec.h"
 #include "python/src/arguments.h"
@@ -16,9 +17,8 @@ struct Problem {
   NetworkSpec network;
   DeviceSpec device;
   Policy policy;
-  CompileRequest how;       // options, best_order, on_time
-  std::string ram_note;     // of a budget that is settled
-  bool has_warning = false;  // that note is one
+  CompileRequest how;               // options, best_order, on_time
+  std::optional<SettledRam> least;  // where a RAM budget of "least" is settled
 };
 
 /// How an ONNX file is imported: input_shapes, input_values, loss, huber_delta, loss_output, allow_opaque.

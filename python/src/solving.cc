@@ -62,7 +62,7 @@ Answer solve(const py::kwargs& given) {
   }
   callbacks.rethrow();
   warn_of_least(problem);
-  answer.ram_note = with_argument_names(problem.ram_note.empty() ? answer.ram_note : problem.ram_note);
+  answer.ram_note = with_argument_names(problem.least ? problem.least->note : answer.ram_note);
   return answer;
 }
 

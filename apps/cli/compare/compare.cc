@@ -125,7 +125,7 @@ class Compare final : public Command {
     const bool chosen = least ? options_.input.persistent || options_.input.split
                               : options_.input.persistent && options_.input.split;
     if (comparison.posed.request.semantics != Semantics::device || options_.input.instance || chosen) return;
-    if (least && asks_for_least(ram_budgets(options_.limits))) return;
+    if (least && std::holds_alternative<LeastRam>(ram_budgets(options_.limits).front())) return;
     // No plan needs less than the step without limits, in parts or not.
     if (least && kLess * *least <= comparison.posed.figures.keep_all.energy) return;
     ProblemOptions options = options_;

@@ -52,7 +52,7 @@ void take_bound(const Solved& larger, Solved& smaller) {
 
 /// From the largest to the smallest.
 std::vector<SettledRam> decreasing(std::vector<SettledRam> budgets) {
-  const auto bytes = [](const SettledRam& ram) { return std::get<Bytes>(ram.budget); };
+  const auto bytes = [](const SettledRam& settled) { return std::get<Bytes>(settled.ram); };
   std::ranges::stable_sort(budgets, std::greater<>(), bytes);
   const auto same = std::ranges::adjacent_find(budgets, std::equal_to<>(), bytes);
   if (same != budgets.end())

@@ -24,14 +24,6 @@ struct SolverOptions {
   std::optional<std::string> progress_out, op_limit;
 };
 
-/// A RAM budget as it is solved for.
-struct SettledRam {
-  RamBudget budget = {};                  // in bytes, or all that the device has
-  std::optional<LeastBudget> least = {};  // where the least was asked for
-  std::string note = {};                  // what it is of, for the user; empty: as typed
-  int stopped_by = 0;                     // the signal that interrupted the search for the least; 0: none
-};
-
 struct ProblemOptions {
   InputOptions input;
   LimitOptions limits;
@@ -39,6 +31,7 @@ struct ProblemOptions {
   /// What needs parameters in RAM and operators whole, unless the options say otherwise; empty: nothing.
   std::string resident_for;
   std::optional<SettledRam> ram;  // what --ram-budget comes to (ram_budget.h), once that is known
+  int stopped_by = 0;             // the signal that interrupted the search for the least budget; 0: none
 };
 
 /// As policy_of() of their parts, with the mechanisms that the solver may use. On a device, unless the

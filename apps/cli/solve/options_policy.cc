@@ -43,10 +43,7 @@ Policy policy_as_typed(const ProblemOptions& options) {
 
 Policy policy_of(const ProblemOptions& options) {
   Policy policy = policy_as_typed(options);
-  if (!options.ram) return policy;
-  if (options.ram->least) return with_least_budget(std::move(policy), *options.ram->least);
-  policy.ram = options.ram->budget;
-  return policy;
+  return options.ram ? with_ram(std::move(policy), *options.ram) : policy;
 }
 
 std::string implied_options(const ProblemOptions& options) {

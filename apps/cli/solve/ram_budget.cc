@@ -24,9 +24,7 @@ void use_units_as_typed(const std::string& typed, const RamBudget& first) {
 
 /// What keeping everything takes before the graph is split.
 Workload unsplit(const ProblemOptions& options, const Solving& how) {
-  ProblemOptions alone = options;
-  alone.ram = SettledRam{};
-  Policy policy = policy_of(alone);
+  Policy policy = policy_of(options);
   policy.split = {};
   Workload workload = load(network_spec(options.input), device_spec(options.input), policy);
   if (how.adjust) how.adjust(workload.instance, workload.semantics);
@@ -34,31 +32,30 @@ Workload unsplit(const ProblemOptions& options, const Solving& how) {
   return workload;
 }
 
-SettledRam settled_least(ProblemOptions options, const Solving& how) {
-  options.ram = SettledRam{};
+void settle_least(ProblemOptions& options, const Solving& how) {
   const Policy policy = policy_of(options);
   const InterruptGuard guard(how.on_interrupt);  // also while problems are posed between two solves
   Solving search;
   search.look_further = false;
   search.guard = &guard;
   const double seconds = read_solver_options(options.solver).time_limit_seconds;
-  const LeastBudget least = least_budget(policy, seconds, [&](const LeastBudget& tried, double left) {
-    options.ram = SettledRam{tried.ram, tried, {}, 0};
+  SettledRam least = least_budget(policy, seconds, [&](const SettledRam& tried, double left) {
+    options.ram = tried;
     Solved posed = pose_problem(options, how.adjust);
     if (posed.workload.device) use_units_of(posed.workload.device->ram);
     look_quickly(posed.request, left);
     Solved solved = solve_posed(std::move(posed), options, search);
     return std::move(static_cast<Answer&>(solved));
   });
-  SettledRam ram{least.ram, least, {}, guard.signal()};
-  ram.note = with_option_names(note_of(least, policy.split.automatic));
-  return ram;
+  least.note = with_option_names(least.note);
+  options.stopped_by = least.interrupted ? guard.signal() : 0;
+  options.ram = std::move(least);
 }
 
 }  // namespace
 
 std::vector<RamBudget> ram_budgets(const LimitOptions& limits) {
-  if (!limits.ram_budget) return {};
+  if (!limits.ram_budget) return {DeviceRam{}};
   std::vector<RamBudget> budgets;
   for (const std::string& item : pieces_of(*limits.ram_budget + ",", ',')) {
     if (item.empty() && !limits.ram_budget->empty()) throw InputError("--ram-budget", "has an empty item");
@@ -67,45 +64,38 @@ std::vector<RamBudget> ram_budgets(const LimitOptions& limits) {
   return budgets;
 }
 
-bool asks_for_least(const std::vector<RamBudget>& budgets) {
-  return std::ranges::any_of(
-      budgets, [](const RamBudget& budget) { return std::holds_alternative<LeastRam>(budget); });
-}
-
 std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how) {
   const std::vector<RamBudget> budgets = ram_budgets(options.limits);
-  if (budgets.empty()) {
-    SettledRam all;
-    all.budget = DeviceRam{};
-    all.note = with_option_names(note_of(all.budget, {}, {}));
-    return {all};
-  }
-  const bool least = asks_for_least(budgets);
-  if (least && budgets.size() > 1)
+  if (std::ranges::count(budgets, RamBudget(LeastRam{})) > 0)
     throw InputError(
         "--ram-budget",
         "least has to stand alone: its plan cuts operators into other parts than those of other budgets");
-  if (least) return {settled_least(options, how)};
-  use_units_as_typed(*options.limits.ram_budget, budgets.front());
+  if (options.limits.ram_budget) use_units_as_typed(*options.limits.ram_budget, budgets.front());
   std::optional<Workload> whole;
   std::vector<SettledRam> settled;
   for (const RamBudget& budget : budgets) {
-    SettledRam& ram = settled.emplace_back(SettledRam{budget, {}, {}, 0});
-    if (!std::holds_alternative<RamOfKeepAll>(budget)) continue;
-    if (!whole) whole = unsplit(options, how);
-    if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
-    const Bytes bytes = resolve_ram_budget(budget, *whole, nullptr);
-    ram.budget = bytes;
-    ram.note = note_of(budget, whole->whole_keep_all, bytes);
+    SettledRam& one = settled.emplace_back(SettledRam{budget});
+    Bytes keep_all{}, bytes{};
+    if (std::holds_alternative<RamOfKeepAll>(budget)) {
+      if (!whole) whole = unsplit(options, how);
+      if (budgets.size() == 1 && whole->device) use_units_of(whole->device->ram);
+      keep_all = whole->whole_keep_all;
+      one.ram = bytes = resolve_ram_budget(budget, *whole, nullptr);
+    }
+    one.note = with_option_names(note_of(budget, keep_all, bytes));
   }
   return settled;
 }
 
 ProblemOptions settled(ProblemOptions options, const Solving& how) {
   if (options.ram) return options;
-  if (ram_budgets(options.limits).size() > 1)
+  const std::vector<RamBudget> budgets = ram_budgets(options.limits);
+  if (budgets.size() > 1)
     throw InputError("--ram-budget", "takes one amount here; several are for poet solve and poet run");
-  options.ram = settled_budgets(options, how).front();
+  if (std::holds_alternative<LeastRam>(budgets.front()))
+    settle_least(options, how);
+  else
+    options.ram = settled_budgets(options, how).front();
   return options;
 }
 

@@ -15,20 +15,17 @@ inline constexpr const char* kRamBudgetsHelp =
     "the smallest budget with a known plan (default: the device's RAM); 100MB,60MB: a plan for each, in one "
     "file";
 
-/// Returns the budgets of --ram-budget in order; empty if not given. Throws InputError.
+/// Returns the budgets of --ram-budget in order; without it, the device's RAM. Throws InputError.
 [[nodiscard]] std::vector<RamBudget> ram_budgets(const LimitOptions& limits);
 
-/// Whether "least" is among them.
-[[nodiscard]] bool asks_for_least(const std::vector<RamBudget>& budgets);
-
-/// The same in bytes, one at least: percentages are of the peak with everything kept, before the graph is
-/// split; "least" is the smallest for which a quick search within the other limits knows a plan, and the
-/// graph is split as that plan has it. Without --ram-budget, all that the device has. The unit system of all
-/// that is printed from here on is that of the budget. Throws InputError. O(1), or a search of up to
-/// about half the time limit, or all of it with a deadline or a limit on bytes written.
+/// The same in bytes: percentages are of the peak with everything kept, before the graph is split. The unit
+/// system of all that is printed from here on is that of the budget. Throws InputError, also for "least".
 [[nodiscard]] std::vector<SettledRam> settled_budgets(const ProblemOptions& options, const Solving& how = {});
 
-/// The options with their one budget settled, unless it is. Throws InputError, also for several.
+/// The options with their one budget settled so, unless it is. "least" is the smallest for which a quick
+/// search within the other limits knows a plan, and the graph is split as that plan has it: a search of up to
+/// about half the time limit, or all of it with a deadline or a limit on bytes written. Throws InputError,
+/// also for several budgets.
 [[nodiscard]] ProblemOptions settled(ProblemOptions options, const Solving& how = {});
 
 }  // namespace poet::cli

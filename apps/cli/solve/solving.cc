@@ -243,12 +243,12 @@ Solved solve_posed(Solved solved, const ProblemOptions& options, const Solving& 
     if (display) display->show(progress);
     if (lines) lines->write(progress);
   };
-  const bool before = options.ram && options.ram->least && options.ram->least->interrupted;
-  solved.request.options.interrupted = [&guard, before] { return before || guard.interrupted(); };
+  const int before = options.stopped_by;
+  solved.request.options.interrupted = [&guard, before] { return before != 0 || guard.interrupted(); };
   // Its own members stay.
   static_cast<Answer&>(solved) = answered(std::move(solved));  // NOLINT(bugprone-use-after-move)
-  solved.stopped_by = guard.interrupted() ? guard.signal() : before ? options.ram->stopped_by : 0;
-  if ((before || guard.interrupted()) && !has_plan(solved)) solve_for_a_moment(solved);
+  solved.stopped_by = guard.interrupted() ? guard.signal() : before;
+  if ((before != 0 || guard.interrupted()) && !has_plan(solved)) solve_for_a_moment(solved);
   if (how.look_further) look_further(options, how, guard, solved);
   return solved;
 }

@@ -25,7 +25,7 @@ Bytes keep_all_ram(const Answer& answer) {
 }
 
 /// Of one that has a plan.
-Bytes bytes_of(const LeastBudget& least) { return std::get<Bytes>(least.ram); }
+Bytes bytes_of(const SettledRam& least) { return std::get<Bytes>(least.ram); }
 
 /// Returns the keep-all RAM, or all of the device's RAM if that is less.
 RamBudget enough_ram(const Answer& answer) {
@@ -51,13 +51,13 @@ class LeastSearch {
   LeastSearch(const Policy& policy, double seconds, const AnswerTo& answer_to)
       : policy_(policy), answer_to_(answer_to), seconds_(seconds), clock_(seconds) {}
 
-  LeastBudget run() {
+  SettledRam run() {
     look_in_ever_finer_parts();
-    LeastBudget least = interrupted_ ? first_to_try() : made_sure();
+    SettledRam least = interrupted_ ? first_to_try() : made_sure();
     if (!interrupted_ && has_other_limits()) bisect(least);
     if (!least.has_plan) least.ram = enough_;
     least.interrupted = interrupted_;
-    least.timed_out = timed_out_;
+    least.note = note_of(least);
     return least;
   }
 
@@ -65,7 +65,7 @@ class LeastSearch {
   void look_in_ever_finer_parts() {
     constexpr int kPatience = 2;
     constexpr double kMoreWork = 4;  // with parts of a quarter
-    LeastBudget hardly_any;
+    SettledRam hardly_any;
     hardly_any.ram = Bytes(1);
     hardly_any.has_plan = true;  // so that parts are as it says
     int no_better = 0;           // in a row
@@ -83,7 +83,7 @@ class LeastSearch {
     }
   }
 
-  Answer ask(const LeastBudget& budget, double seconds) {
+  Answer ask(const SettledRam& budget, double seconds) {
     Answer answer = answer_to_(budget, seconds);
     interrupted_ = answer.interrupted;
     timed_out_ = timed_out_ || answer.result.outcome.timed_out;
@@ -105,20 +105,35 @@ class LeastSearch {
         !known_ || static_cast<double>(known->value()) < kWorthwhile * static_cast<double>(known_->value());
     if (!better) return false;
     known_ = known;
-    LeastBudget& least = known_of_parts_.emplace_back();
+    SettledRam& least = known_of_parts_.emplace_back();
     least.ram = *known;
     least.part = answer.workload.cut.part;
     return true;
   }
 
   /// Returns the least allowed budget; among equals, that of coarser parts, for which a search is faster.
-  [[nodiscard]] LeastBudget first_to_try() const {
+  [[nodiscard]] SettledRam first_to_try() const {
     const auto least =
-        std::ranges::min_element(known_of_parts_, {}, [](const LeastBudget& of) { return bytes_of(of); });
+        std::ranges::min_element(known_of_parts_, {}, [](const SettledRam& of) { return bytes_of(of); });
     if (least == known_of_parts_.end() || bytes_of(*least) > most_) return {};
-    LeastBudget first = *least;
+    SettledRam first = *least;
     first.has_plan = true;
     return first;
+  }
+
+  [[nodiscard]] std::string note_of(const SettledRam& least) const {
+    if (!least.has_plan)
+      return fmt::format(
+          "the quick search for the least RAM budget {}; this is about {}{}",
+          interrupted_ ? "was interrupted before it found a plan" : "found no plan",
+          std::holds_alternative<DeviceRam>(least.ram) ? "the device's RAM" : "what keeping everything takes",
+          timed_out_ && !interrupted_ ? ", and with a longer `time_limit_seconds` it may find one" : "");
+    std::string note = (interrupted_ ? "the search for the least RAM budget was interrupted at "
+                                     : "the least RAM budget with a plan that a quick search knows is ") +
+                       format_bytes(bytes_of(least));
+    if (policy_.split.automatic)
+      note += fmt::format(", with `split` {}", least.part ? std::to_string(least.part->value()) : "off");
+    return note;
   }
 
   [[nodiscard]] bool has_other_limits() const {
@@ -129,7 +144,7 @@ class LeastSearch {
   /// Least budgets are known from quick searches near the RAM floor. Under a deadline, or a limit on bytes
   /// written, plans so tight rarely exist, and the known budget is one that keeps nearly everything: what
   /// lies between is bisected with every size of parts that was looked at.
-  void bisect(LeastBudget& least) {
+  void bisect(SettledRam& least) {
     constexpr double kNear = 1.02;
     const Stop end = clock_.at_least(kShares.least_after_limit * seconds_);
     const auto floor = std::ranges::min(tried_, {}, &TriedPart::floor).floor;
@@ -139,7 +154,7 @@ class LeastSearch {
         0.9;  // a plan is found in a moment, that there is none takes long: downwards in growing steps
     while (high > kNear * low && !end.expired() && !interrupted_) {
       const Bytes middle(static_cast<std::int64_t>(std::max(step * high, std::sqrt(low * high))));
-      const std::optional<LeastBudget> found = with_plan_at(middle, end);
+      const std::optional<SettledRam> found = with_plan_at(middle, end);
       if (found) {
         least = *found;
         step *= step;
@@ -149,10 +164,10 @@ class LeastSearch {
   }
 
   /// Tries the sizes of parts, the one that had a plan last first.
-  std::optional<LeastBudget> with_plan_at(Bytes ram, const Stop& end) {
+  std::optional<SettledRam> with_plan_at(Bytes ram, const Stop& end) {
     for (std::size_t i = 0; i < tried_.size() && !end.expired() && !interrupted_; ++i) {
       if (tried_[i].floor > ram) continue;
-      LeastBudget budget;
+      SettledRam budget;
       budget.ram = ram;
       budget.has_plan = true;  // so that parts are as it says
       budget.part = tried_[i].part;
@@ -166,16 +181,16 @@ class LeastSearch {
   }
 
   /// The explanation's least RAM is that of a schedule; its plan may need more.
-  LeastBudget made_sure() {
+  SettledRam made_sure() {
     const Stop end = clock_.at_least(kShares.least_after_limit * seconds_);
     for (;;) {
-      LeastBudget least = first_to_try();
+      SettledRam least = first_to_try();
       if (!least.has_plan) return least;
       const Answer answer = ask(least, time_limit_within(end, kShares.least_sure));
       if (poet::has_plan(answer) || interrupted_) return least;
       if (end.expired()) return {};
       const Bytes ram = bytes_of(least);
-      for (LeastBudget& of : known_of_parts_)
+      for (SettledRam& of : known_of_parts_)
         if (of.part == least.part)
           of.ram = std::max(known_ram(answer).value_or(Bytes(0)), Bytes(ram.value() + ram.value() / 4 + 1));
     }
@@ -188,7 +203,7 @@ class LeastSearch {
   RamBudget enough_;  // the answer if no smaller budget has a plan
   Bytes most_{};      // the largest budget to try: keep-all RAM, within the device's RAM
   std::optional<Bytes> known_;
-  std::vector<LeastBudget> known_of_parts_;  // ever finer ones
+  std::vector<SettledRam> known_of_parts_;  // ever finer ones
   /// A size of parts that was looked at, and the RAM floor with it.
   struct TriedPart {
     std::optional<Bytes> part;
@@ -208,31 +223,15 @@ void look_quickly(CompileRequest& request, double seconds) {
   request.best_order = false;
 }
 
-LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to) {
+SettledRam least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to) {
   return LeastSearch(policy, seconds, answer_to).run();
 }
 
-std::string note_of(const LeastBudget& least, bool splits) {
-  if (!least.has_plan)
-    return fmt::format(
-        "the quick search for the least RAM budget {}; this is about {}{}",
-        least.interrupted ? "was interrupted before it found a plan" : "found no plan",
-        std::holds_alternative<DeviceRam>(least.ram) ? "the device's RAM" : "what keeping everything takes",
-        least.timed_out && !least.interrupted ? ", and with a longer `time_limit_seconds` it may find one"
-                                              : "");
-  std::string note = (least.interrupted ? "the search for the least RAM budget was interrupted at "
-                                        : "the least RAM budget with a plan that a quick search knows is ") +
-                     format_bytes(bytes_of(least));
-  if (splits)
-    note += fmt::format(", with `split` {}", least.part ? std::to_string(least.part->value()) : "off");
-  return note;
-}
-
-Policy with_least_budget(Policy policy, const LeastBudget& least) {
-  policy.ram = least.ram;
-  if (!least.has_plan || !policy.split.automatic) return policy;
+Policy with_ram(Policy policy, const SettledRam& settled) {
+  policy.ram = settled.ram;
+  if (!settled.has_plan || !policy.split.automatic) return policy;
   policy.split.automatic = false;
-  policy.split.part = least.part;
+  policy.split.part = settled.part;
   return policy;
 }
 

@@ -11,18 +11,18 @@
 
 namespace poet {
 
-struct LeastBudget {
-  /// In bytes; without a plan, enough to keep everything, or all of a smaller device's RAM.
-  RamBudget ram;
-  bool has_plan = false;
-  bool interrupted = false;  // the search was cut short
-  bool timed_out = false;    // so it was by its time limit: with more time it may find less
-  /// The part size of that plan's graph; absent: it is not split.
-  std::optional<Bytes> part = {};
+/// A RAM budget as it is solved for: in bytes, or all of the device's RAM.
+struct SettledRam {
+  RamBudget ram = {};
+  std::string note = {};  // how it was determined, for the user; names library fields; empty: as requested
+  // Of a search for the least:
+  bool has_plan = false;           // without one, the budget keeps everything or is the device's RAM
+  std::optional<Bytes> part = {};  // the part size of that plan's graph; absent: it is not split
+  bool interrupted = false;        // the search was cut short
 };
 
 /// Solves with such a budget, with look_quickly().
-using AnswerTo = std::function<Answer(const LeastBudget& budget, double seconds)>;
+using AnswerTo = std::function<Answer(const SettledRam& budget, double seconds)>;
 
 /// Sets the options of a quick search: any plan, no progress reports, the network's order of ops.
 void look_quickly(CompileRequest& request, double seconds);
@@ -33,12 +33,10 @@ void look_quickly(CompileRequest& request, double seconds);
 /// least of these budgets; while that has no plan, adds a quarter to it and takes the least again. With a
 /// deadline or a limit on bytes written, bisects the budgets between the RAM floor and that one, with each of
 /// these sizes of parts, in what is left of `seconds`. Stays within the device's RAM if the policy does.
-[[nodiscard]] LeastBudget least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
+[[nodiscard]] SettledRam least_budget(const Policy& policy, double seconds, const AnswerTo& answer_to);
 
-/// Returns a note for the user; names library fields. `splits`: the problem is split automatically.
-[[nodiscard]] std::string note_of(const LeastBudget& least, bool splits);
-
-/// Returns the policy with that budget. Automatic splitting is replaced by that plan's part size.
-[[nodiscard]] Policy with_least_budget(Policy policy, const LeastBudget& least);
+/// Returns the policy with that budget. Automatic splitting is replaced by the part size of a plan that was
+/// found.
+[[nodiscard]] Policy with_ram(Policy policy, const SettledRam& settled);
 
 }  // namespace poet

@@ -20,7 +20,7 @@ struct MadeUp {
   std::int64_t known_of_whole = 64 << 10;
   std::vector<std::int64_t> asked = {};  // budgets
 
-  Answer operator()(const LeastBudget& budget, double) {
+  Answer operator()(const SettledRam& budget, double) {
     const std::int64_t part = budget.part ? std::max(budget.part->value(), least_part) : known_of_whole / 4;
     const std::int64_t known = 4 * part, enough = known + known / 4;
     asked.push_back(std::get<Bytes>(budget.ram).value());
@@ -46,14 +46,14 @@ Policy splitting() {
   return policy;
 }
 
-LeastBudget least_of(MadeUp& network, const Policy& policy) {
+SettledRam least_of(MadeUp& network, const Policy& policy) {
   return least_budget(policy, 60,
-                      [&](const LeastBudget& budget, double left) { return network(budget, left); });
+                      [&](const SettledRam& budget, double left) { return network(budget, left); });
 }
 
 TEST(LeastBudget, IsThatOfTheFinestPartsThatNeedLess) {
   MadeUp network;
-  const LeastBudget least = least_of(network, splitting());
+  const SettledRam least = least_of(network, splitting());
   EXPECT_TRUE(least.has_plan);
   EXPECT_EQ(least.part, Bytes(1024));
 }
@@ -61,7 +61,7 @@ TEST(LeastBudget, IsThatOfTheFinestPartsThatNeedLess) {
 // On a device that keeping everything exceeds as well.
 TEST(LeastBudget, HasAPlan) {
   MadeUp network;
-  const LeastBudget least = least_of(network, splitting());
+  const SettledRam least = least_of(network, splitting());
   EXPECT_GE(std::get<Bytes>(least.ram), Bytes(5 * 1024));
   EXPECT_LE(std::get<Bytes>(least.ram), Bytes(5 * 1024 + 1));
   EXPECT_EQ(network.asked.back(), std::get<Bytes>(least.ram).value());
@@ -71,7 +71,7 @@ TEST(LeastBudget, LeavesPartsAsTheyAreWithoutSplitting) {
   MadeUp network;
   Policy policy = splitting();
   policy.split.automatic = false;
-  const LeastBudget least = least_of(network, policy);
+  const SettledRam least = least_of(network, policy);
   EXPECT_TRUE(least.has_plan);
   EXPECT_FALSE(least.part.has_value());
   EXPECT_GE(std::get<Bytes>(least.ram), Bytes(80 << 10));
@@ -82,7 +82,7 @@ TEST(LeastBudget, StaysWithinTheDevice) {
   network.known_of_whole = 300 << 10;
   Policy policy = splitting();
   policy.split.automatic = false;
-  LeastBudget least = least_of(network, policy);
+  SettledRam least = least_of(network, policy);
   EXPECT_FALSE(least.has_plan);
   EXPECT_EQ(least.ram, RamBudget(DeviceRam{}));
   policy.within_device = false;
@@ -96,7 +96,7 @@ TEST(LeastBudget, StaysWithinTheDevice) {
 // Of parts of 1 KiB and less 3% less is known than of parts of 4 KiB.
 TEST(LeastBudget, TakesNoFinerPartsForHardlyAnyLess) {
   MadeUp network;
-  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+  const SettledRam least = least_budget(splitting(), 60, [&](const SettledRam& budget, double left) {
     Answer answer = network(budget, left);
     std::optional<Bytes>& known = answer.result.outcome.explanation.least_ram;
     if (known && budget.part && *budget.part <= Bytes(1024)) known = Bytes(16 * 1024 * 97 / 100);
@@ -109,7 +109,7 @@ TEST(LeastBudget, TakesNoFinerPartsForHardlyAnyLess) {
 // A search in many ops may end before it has the plan that another one has in fewer.
 TEST(LeastBudget, GoesBackToCoarserPartsThatHaveAPlan) {
   MadeUp network;
-  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+  const SettledRam least = least_budget(splitting(), 60, [&](const SettledRam& budget, double left) {
     Answer answer = network(budget, left);
     if (budget.part == Bytes(1024)) answer.result.certificate.status = Status::unknown;
     return answer;
@@ -123,7 +123,7 @@ TEST(LeastBudget, GoesBackToCoarserPartsThatHaveAPlan) {
 // graph, and in 40 KiB of parts of 4 KiB.
 TEST(LeastBudget, BisectsUnderADeadline) {
   std::vector<std::int64_t> asked;
-  const AnswerTo late = [&asked](const LeastBudget& budget, double) {
+  const AnswerTo late = [&asked](const SettledRam& budget, double) {
     MadeUp network;
     Answer answer = network(budget, 0);
     answer.figures.floor.largest.values = Bytes(budget.part ? 5 << 10 : 80 << 10);
@@ -136,7 +136,7 @@ TEST(LeastBudget, BisectsUnderADeadline) {
   };
   Policy policy = splitting();
   policy.deadline.factor = 1.1;
-  const LeastBudget least = least_budget(policy, 60, late);
+  const SettledRam least = least_budget(policy, 60, late);
   EXPECT_TRUE(least.has_plan);
   EXPECT_EQ(least.part, Bytes(4096));
   EXPECT_GE(std::get<Bytes>(least.ram), Bytes(40 << 10));
@@ -151,7 +151,7 @@ TEST(LeastBudget, BisectsUnderADeadline) {
 // More time is of use only where time was short.
 TEST(LeastBudget, AsksForMoreTimeOnlyIfItRanOut) {
   for (const bool timed_out : {false, true}) {
-    const LeastBudget none = least_budget(splitting(), 60, [&](const LeastBudget& budget, double) {
+    const SettledRam none = least_budget(splitting(), 60, [&](const SettledRam& budget, double) {
       MadeUp network;
       Answer answer = network(budget, 0);
       answer.result.certificate.status = Status::unknown;
@@ -160,13 +160,13 @@ TEST(LeastBudget, AsksForMoreTimeOnlyIfItRanOut) {
       return answer;
     });
     EXPECT_FALSE(none.has_plan);
-    EXPECT_EQ(note_of(none, true).find("with a longer") != std::string::npos, timed_out);
+    EXPECT_EQ(none.note.find("with a longer") != std::string::npos, timed_out);
   }
 }
 
 TEST(LeastBudget, EndsWhenItIsInterrupted) {
   MadeUp network;
-  const LeastBudget least = least_budget(splitting(), 60, [&](const LeastBudget& budget, double left) {
+  const SettledRam least = least_budget(splitting(), 60, [&](const SettledRam& budget, double left) {
     Answer answer = network(budget, left);
     answer.interrupted = true;
     return answer;
