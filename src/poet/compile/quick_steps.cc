@@ -132,10 +132,10 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 void Portfolio::run_quickly(const std::vector<Member*>& members) {
   constexpr std::size_t kAbreast = 4;
   constexpr int kForLastStep = 2;
-  const auto is_among_best = [&](const Member& member) {
-    return std::ranges::count_if(members, [&](const Member* other) {
-             return other->search.joules() < member.search.joules();
-           }) < kForLastStep;
+  std::vector<Member*> best = members;
+  const auto is_among_best = [&](Member* member) {
+    std::ranges::stable_sort(best, {}, [](const Member* each) { return each->search.joules(); });
+    return std::ranges::find(best, member) - best.begin() < kForLastStep;
   };
   std::vector<Slice> batch;
   for (bool more = true; more;) {
@@ -143,7 +143,7 @@ void Portfolio::run_quickly(const std::vector<Member*>& members) {
     for (Member* member : members) {
       const Form& form = *member->search.variant().form;
       const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form) &&
-                            (!member->search.is_last_quick() || is_among_best(*member));
+                            (!member->search.is_last_quick() || is_among_best(member));
       if (has_step) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;
@@ -165,11 +165,15 @@ void Portfolio::note_quick_step(Member& member) {
   overhead = std::min(overhead, overhead_of(member));
 }
 
-// A full search saves up to a fifth of the energy of a quick one, and two thirds of the overhead.
+// A full search saves up to a fifth of the energy of a quick one, and two thirds of the overhead. Where
+// streaming passes find no plan for any variant of a form, the last quick step may.
 void Portfolio::judge(Member& member) {
   constexpr double kBehind = 1.25;
   constexpr double kOfOverhead = 3;
   if (member.quick_steps == 0 || !member.search.is_quick()) return;
+  if (std::ranges::all_of(form_of(member.search.variant()).members,
+                          [](const auto& other) { return other->search.joules() == kInfinity; }))
+    return;
   const auto& [joules, overhead] = best_after_[member.quick_steps - 1];
   member.is_behind =
       member.search.joules() > kBehind * joules || overhead_of(member) > kOfOverhead * overhead;
