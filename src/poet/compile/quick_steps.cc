@@ -13,7 +13,8 @@
 namespace poet {
 
 void Portfolio::begin() {
-  constexpr int kPatience = 2;  // cuts in a row that do no better
+  // Cuts in a row that do no better. With a plan, finer ones wait until as much was spent on searches.
+  constexpr int kPatience = 2;
   const FormSearch& given = add(given_form(request_));
   if (request_.cuts) cuts_.emplace(request_, *given.form);
   const auto& deadline = request_.limits.deadline;
@@ -22,7 +23,7 @@ void Portfolio::begin() {
   const Bytes persistent = given.form->instance.costs.persistent;
   if (!request_.choose_paged && persistent > request_.limits.ram_budget) cuts_.reset();  // no parts fit
   int no_better = 0;
-  while (may_gain_by_cuts() && no_better < kPatience && !clock_.limit()()) {
+  while (may_gain_by_cuts() && no_better < (ledger_.has_plan() ? 1 : kPatience) && !clock_.limit()()) {
     const double before = ledger_.joules();
     const Bytes floor = leanest_form().floor;
     const FormSearch* next = add_next_cut();
@@ -131,11 +132,11 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 // which of theirs are worth placing. The last step is for the best alone.
 void Portfolio::run_quickly(const std::vector<Member*>& members) {
   constexpr std::size_t kAbreast = 4;
-  constexpr int kForLastStep = 2;
+  const int last_steps = members.size() > 2 ? 2 : 1;
   std::vector<Member*> best = members;
   const auto is_among_best = [&](Member* member) {
     std::ranges::stable_sort(best, {}, [](const Member* each) { return each->search.joules(); });
-    return std::ranges::find(best, member) - best.begin() < kForLastStep;
+    return std::ranges::find(best, member) - best.begin() < last_steps;
   };
   std::vector<Slice> batch;
   for (bool more = true; more;) {
