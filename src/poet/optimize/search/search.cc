@@ -73,7 +73,7 @@ double Search::gap_to(double bound) const {
 }
 
 void Search::enter(const std::string& phase) {
-  if (!is_large(problem_)) plan_transfers_now();
+  plan_transfers_now();
   phase_ = phase;
   report();
 }

@@ -38,8 +38,8 @@ class Search {
   /// Retimes the candidate's transfers (device semantics) and accepts it as the incumbent if it is within the
   /// limits and cheaper than the incumbent. Returns whether it was accepted.
   bool offer(Candidate candidate);
-  /// From now on, plans the transfers of a new incumbent whenever a phase begins, except on large problems,
-  /// where that takes long. The plan's energy counts for best_joules().
+  /// From now on, plans the transfers of a new incumbent whenever a phase begins. The plan's
+  /// energy counts for best_joules().
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
   /// From now on, also searches for synchronous plans, from solutions of relaxations and in rounds. Their
   /// energy counts for best_joules(). Not for large problems.
