@@ -63,6 +63,7 @@ void check(test::Rng& rng, const Instance& instance, Semantics semantics, int ro
   Limits limits;
   Problem problem = make_problem({instance, limits, semantics}, {});
   const std::int64_t keep_all = complete(problem, no_decisions(problem)).peak;
+  EXPECT_EQ(keep_all_peak(problem), keep_all);
   problem.budget = test::pick(rng, 0, static_cast<int>(keep_all));
   IncrementalReplay replay(problem);
   expect_agreement(problem, replay);

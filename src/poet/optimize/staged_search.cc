@@ -92,8 +92,7 @@ double StagedSearch::microseconds_of(Step step) const {
 bool StagedSearch::keep_everything() {
   if (!search_.has_a_moment()) return false;
   search_.enter("everything kept");
-  if (!is_large(problem_) || keep_all_peak(problem_) <= problem_.budget)
-    search_.offer(complete(problem_, no_decisions(problem_)));
+  if (keep_all_peak(problem_) <= problem_.budget) search_.offer(complete(problem_, no_decisions(problem_)));
   return false;
 }
 

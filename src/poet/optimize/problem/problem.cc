@@ -130,7 +130,11 @@ std::int64_t keep_all_peak(const Problem& p) {
   std::int64_t peak = 0;
   for (std::size_t t = 0; t < p.workspace.size(); ++t) {
     ram += change[t];
-    peak = std::max(peak, ram + p.workspace[t]);
+    const auto& operands = p.overwritable[t];
+    const auto over = std::ranges::find_if(
+        operands, [&](int v) { return p.users[static_cast<std::size_t>(v)].back() == static_cast<int>(t); });
+    const std::int64_t shared = over == operands.end() ? 0 : p.bytes[static_cast<std::size_t>(*over)];
+    peak = std::max(peak, ram + p.workspace[t] - shared);
   }
   return peak;
 }

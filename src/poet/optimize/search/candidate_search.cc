@@ -15,7 +15,6 @@ constexpr long kMostEvaluations = 50'000;
 }  // namespace
 
 bool keeps_all(const Problem& problem) {
-  if (!is_large(problem)) return complete(problem, no_decisions(problem)).within(problem);
   return keep_all_peak(problem) <= problem.budget && problem.in_time(problem.baseline_seconds);
 }
 

@@ -15,7 +15,7 @@ namespace poet {
 inline constexpr std::array kWaiting = {0.0, 0.3, 1.0};
 inline constexpr std::size_t kLikely = 1;  // of these
 
-/// Returns whether everything can be kept; for large problems by the peak alone, as candidates are expensive.
+/// Returns whether everything can be kept. O(ops + edges).
 [[nodiscard]] bool keeps_all(const Problem& problem);
 
 /// Returns whether some op's working set exceeds the RAM budget.
