@@ -45,8 +45,8 @@ TEST(CompileErrors, NameTheField) {
   EXPECT_EQ(request_diagnostic([](auto& r) { r.options.threads = 0; }), "threads: must be >= 1");
 }
 
-// Paged values are aligned, so that their bounds are sought in a little more RAM: on graphs of more ops than
-// is_large() (optimize/large.h) allows, always.
+// Paged values are aligned, so that their bounds are sought in a little more RAM: where residence is
+// not relaxed (Regime::relaxes_residence), always.
 TEST(CompileErrors, TheLargestRamBudgetIsNoError) {
   constexpr int kOps = 4'100;
   Graph graph;

@@ -51,7 +51,7 @@ TEST(Residences, FirstChoicesAndThoseBesideAreWithinTheLimits) {
       return ram_floor(with_paged(instance, paged), Semantics::device).bytes();
     };
     const std::vector<PagedSet> first = first_choices(request, *form);
-    EXPECT_EQ(first, paged_sets(instance, request.limits));
+    EXPECT_EQ(first, paged_sets(instance, request.limits, regime_of(0)));
     if (first.empty()) continue;
     several += first.size() > 1 ? 1 : 0;
     for (const PagedSet& best : first) {
@@ -75,9 +75,9 @@ TEST(Residences, FirstChoicesAndThoseBesideAreWithinTheLimits) {
     const std::vector<PagedSet> left = first_choices(request, *form);
     EXPECT_FALSE(left.empty());
     EXPECT_TRUE(std::ranges::all_of(left, [&](const PagedSet& paged) { return written(paged) <= least; }));
-    hopeless += left.size() < paged_sets(instance, request.limits).size() ? 1 : 0;
+    hopeless += left.size() < paged_sets(instance, request.limits, regime_of(0)).size() ? 1 : 0;
     request.limits.max_bytes_written = Bytes(-1);
-    EXPECT_EQ(first_choices(request, *form), paged_sets(instance, request.limits));
+    EXPECT_EQ(first_choices(request, *form), paged_sets(instance, request.limits, regime_of(0)));
   }
   EXPECT_GT(several, test::enough(50));
   EXPECT_GT(hopeless, test::enough(20));

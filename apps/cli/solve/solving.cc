@@ -16,7 +16,7 @@
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
 #include "poet/base/stop.h"
-#include "poet/optimize/large.h"
+#include "poet/optimize/regime.h"
 
 namespace poet::cli {
 namespace {
@@ -147,8 +147,8 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
   candidates.batches = smaller_batches(options, how, solved);
   const bool automatic = policy_of(options).split.automatic && !how.parts_fixed;
   // There the quick steps of all sizes of parts take the time that there is to try.
-  const bool large = is_large(solved.request.instance.graph.ops.size());
-  if (automatic && !large)
+  const bool looks = regime_of(solved.request.instance.graph.ops.size()).looks_for_limits;
+  if (automatic && looks)
     candidates.within = [&](const Limits& limits) {
       Policy policy = policy_of(options);
       policy.ram = limits.ram_budget;
@@ -158,7 +158,7 @@ void look_further(const ProblemOptions& options, const Solving& how, const Inter
     };
   solved.suggestions = find_suggestions(solved, candidates, stop);
   const std::optional<Bytes> part = solved.workload.cut.part;
-  if (automatic && large) solved.suggestions.split = part ? std::to_string(part->value()) : "off";
+  if (automatic && !looks) solved.suggestions.split = part ? std::to_string(part->value()) : "off";
   // Of a schedule alone it was not known that it fits with addresses.
   Explanation& explanation = solved.result.outcome.explanation;
   if (solved.suggestions.ram && !knows_a_little_more_ram(solved))

@@ -10,7 +10,6 @@
 #include "poet/compile/quick_least_ram.h"
 #include "poet/compile/variants/residences.h"
 #include "poet/optimize/explain.h"
-#include "poet/optimize/large.h"
 #include "poet/plan/allowance.h"
 
 namespace poet {
@@ -120,7 +119,7 @@ Outcome Portfolio::explain_no_choice(FormSearch& of) {
   const std::optional<Bytes> enough =
       asks ? quick_least_ram(*all.judged, request_.limits, floor, quickly) : std::nullopt;
   CompileRequest request = request_;
-  request.options.explain = request_.options.explain && !enough && !is_large(form);
+  request.options.explain = request_.options.explain && !enough && form.regime.looks_for_limits;
   VariantSearch search(all, request, clock_, ledger_);
   Outcome outcome = search.explain();
   Explanation& explanation = outcome.explanation;

@@ -198,7 +198,7 @@ void Portfolio::refine(FormSearch& of) {
   for (Variant& variant : of.unlikely) rest.push_back(&add_member(of, std::move(variant)));
   of.unlikely.clear();
   run_quickly(rest);
-  if (!request_.choose_paged || is_large(*of.form)) return;
+  if (!request_.choose_paged || !of.form->regime.tries_many_sets) return;
   for (int round = 0; round < kRounds && !clock_.limit()(); ++round) {
     const auto best =
         std::ranges::min_element(of.members, {}, [](const auto& member) { return member->search.joules(); });

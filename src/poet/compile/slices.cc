@@ -47,12 +47,11 @@ bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
   return true;
 }
 
-// The relaxation of all choices, which also says which one to try; on large graphs, and without a plan, the
-// bound with everything paged.
+// The relaxation of all choices, which also says which one to try; where there is none, and without a plan,
+// the bound with everything paged.
 void Portfolio::bound_once(FormSearch& of, Ledger& record) {
   const Form& form = *of.form;
-  const bool large = is_large(form);
-  if (!of.bound_has_ended && !large) {
+  if (!of.bound_has_ended && form.regime.relaxes_residence) {
     if (!of.bound)
       of.bound = std::make_unique<ResidenceBound>(form.instance, form.all, request_.limits.ram_budget,
                                                   request_.options);
@@ -64,7 +63,7 @@ void Portfolio::bound_once(FormSearch& of, Ledger& record) {
   of.bound_has_ended = true;
   const bool others_prove = std::ranges::any_of(
       of.members, [](const auto& member) { return member->search.variant().scope == Scope::all_paging; });
-  of.proof_has_ended = others_prove || (!large && record.has_plan());
+  of.proof_has_ended = others_prove || (form.regime.relaxes_residence && record.has_plan());
   if (of.proof_has_ended) return;
   if (!of.proof)
     of.proof =

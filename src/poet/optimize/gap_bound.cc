@@ -11,9 +11,9 @@ bool GapBound::go_on() {
   constexpr int kRounds = 100;
   constexpr double kNearer = 0.7;
   const Problem& p = search_.problem();
-  const bool large = is_large(p);
-  const int patience = large ? 4 : 8;             // consecutive rounds without a rise
-  const double least_rise = large ? 1e-3 : 1e-4;  // relative to the proven overhead
+  const bool quick = p.regime.takes_turns;        // as plans wait meanwhile
+  const int patience = quick ? 4 : 8;             // consecutive rounds without a rise
+  const double least_rise = quick ? 1e-3 : 1e-4;  // relative to the proven overhead
   if (ended_ || rounds_ == kRounds || idle_ == patience || search_.bound_done()) return false;
   ++rounds_;
   const double before = relaxation_.bound() - p.baseline_joules;

@@ -38,7 +38,7 @@ StagedSearch::StagedSearch(const SolveRequest& request, const SolveOptions& opti
       explanation_(ram_floor(problem_)) {
   search_.seconds_for_reason = seconds_for_reason(options);
   if (problem_.paging && problem_.transfers_take_time()) search_.plan_transfers_of_incumbents(plans_);
-  if (synchronous != nullptr && !is_large(problem_)) search_.search_synchronously(*synchronous);
+  if (synchronous != nullptr && problem_.regime.reworks_plans) search_.search_synchronously(*synchronous);
   impossible_ = explain_impossible(problem_, explanation_);
   if (!impossible_) left_ = steps(aim);
   std::reverse(left_.begin(), left_.end());
@@ -51,14 +51,13 @@ std::vector<StagedSearch::Step> StagedSearch::steps(Aim aim) const {
   if (options_.solver == Solver::file)
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::solve_with_files};
-  // Where greedy and local search take long, the bound comes first, and shows how much they could save.
-  if (is_large(problem_) && aim == Aim::bound) return {&S::keep_everything, &S::bound_by_gaps};
-  if (is_large(problem_) && aim == Aim::plans)
-    return {&S::keep_everything, &S::be_greedy, &S::search_locally, &S::go_round};
-  if (is_large(problem_))
-    return {&S::keep_everything, &S::bound_by_gaps, &S::be_greedy, &S::search_locally, &S::go_round};
-  return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
-          &S::search_locally,  &S::bound_by_gaps, &S::go_round};
+  if (!problem_.regime.takes_turns)
+    return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
+            &S::search_locally,  &S::bound_by_gaps, &S::go_round};
+  // The bound comes first, and shows how much greedy and local search could save.
+  if (aim == Aim::bound) return {&S::keep_everything, &S::bound_by_gaps};
+  if (aim == Aim::plans) return {&S::keep_everything, &S::be_greedy, &S::search_locally, &S::go_round};
+  return {&S::keep_everything, &S::bound_by_gaps, &S::be_greedy, &S::search_locally, &S::go_round};
 }
 
 bool StagedSearch::go_on() {
@@ -132,7 +131,7 @@ bool StagedSearch::search_locally() {
 bool StagedSearch::bound_by_gaps() {
   search_.enter("gap packing bound");
   if (!gap_bound_) gap_bound_.emplace(search_);
-  if (is_large(problem_)) return gap_bound_->go_on();
+  if (problem_.regime.takes_turns) return gap_bound_->go_on();
   while (gap_bound_->go_on()) {
   }
   return false;

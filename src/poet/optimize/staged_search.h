@@ -15,17 +15,17 @@
 
 namespace poet {
 
-/// What a large problem is searched for, where each takes long. Smaller ones are searched for both.
+/// What a problem is searched for where plans and bounds take turns (regime.h); others are searched for both.
 enum class Aim { plans_and_bound, plans, bound };
 
 /// Effort is counted in simplex iterations and replays, not in seconds: equal input and options give the same
 /// schedules and bounds after as many steps, unless `stop` ends one.
 class StagedSearch {
  public:
-  /// The request's instance and `synchronous` must outlive this. Unless the problem is large, `synchronous`
-  /// searches from the solutions of relaxations, and its plans count as incumbents; may be null. Throws
-  /// InputError for the published formulation outside published semantics, and for a solver that is not built
-  /// in.
+  /// The request's instance and `synchronous` must outlive this. Where plans are reworked (regime.h),
+  /// `synchronous` searches from the solutions of relaxations, and its plans count as incumbents; may be
+  /// null. Throws InputError for the published formulation outside published semantics, and for a solver that
+  /// is not built in.
   StagedSearch(const SolveRequest& request, const SolveOptions& options, const Stop& stop,
                SynchronousSearch* synchronous = nullptr, Aim aim = Aim::plans_and_bound);
   StagedSearch(const StagedSearch&) = delete;

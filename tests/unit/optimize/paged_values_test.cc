@@ -174,9 +174,9 @@ TEST(PagedValues, AreLoadsForTheSearch) {
 TEST(PagedValues, SetsToTryBeginWithAllResident) {
   const std::vector<ValueId> all{kWeight};
   const std::vector<ValueId> none;
-  EXPECT_EQ(paged_sets(instance(), {Bytes(1000), {}, {}}), (std::vector{none, all}));
-  EXPECT_EQ(paged_sets(instance(), {Bytes(300), {}, {}}), (std::vector{none, all}));
-  EXPECT_TRUE(paged_sets(instance(), {Bytes(299), {}, {}}).empty());
+  EXPECT_EQ(paged_sets(instance(), {Bytes(1000), {}, {}}, regime_of(0)), (std::vector{none, all}));
+  EXPECT_EQ(paged_sets(instance(), {Bytes(300), {}, {}}, regime_of(0)), (std::vector{none, all}));
+  EXPECT_TRUE(paged_sets(instance(), {Bytes(299), {}, {}}, regime_of(0)).empty());
 }
 
 // The weight itself is no help to its update, which needs it in RAM.
@@ -236,7 +236,7 @@ TEST(PagedValues, HaveTwoPlacesOnStorage) {
   EXPECT_EQ(with_paged(small, {kWeight}).costs.storage_capacity, Bytes(50));
   EXPECT_EQ(with_paged(with_paged(small, {kWeight}), {}).costs.storage_capacity, Bytes(250));
   small.costs.storage_capacity = Bytes(150);
-  EXPECT_EQ(paged_sets(small, {Bytes(1000), {}, {}}), std::vector<std::vector<ValueId>>{{}});
+  EXPECT_EQ(paged_sets(small, {Bytes(1000), {}, {}}, regime_of(0)), std::vector<std::vector<ValueId>>{{}});
 }
 
 TEST(PagedValues, ResidentOnesSaveAtMostTheirTransfers) {

@@ -5,7 +5,6 @@
 
 #include "poet/compile/refit_with_reserve.h"
 #include "poet/compile/sources/variant_search.h"
-#include "poet/optimize/large.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/layout/layout.h"
 #include "poet/plan/timing/timeline.h"
@@ -76,7 +75,7 @@ void VariantSearch::repair() {
 }
 
 void VariantSearch::repair(const Decisions& decided) {
-  if (!scratch_ || is_large(variant_.judged->graph.ops.size())) return;
+  if (!scratch_ || !variant_.form->regime.reworks_plans) return;
   std::optional<PlacedPlan> made = refit_with_reserve(*variant_.judged, request_.limits, request_.options,
                                                       decided, variant_.reserve + over_, clock_.finish());
   if (!made || !replay(*variant_.judged, made->plan, request_.semantics, request_.limits).valid) return;

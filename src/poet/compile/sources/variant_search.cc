@@ -7,7 +7,6 @@
 
 #include "poet/compile/refit_with_reserve.h"
 #include "poet/optimize/explain.h"
-#include "poet/optimize/large.h"
 #include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/schedule/linearise.h"
@@ -24,8 +23,6 @@ bool searches_synchronous(const CompileRequest& request) {
   return request.semantics == Semantics::device && options.synchronous && options.paging &&
          request.instance.costs.has_storage && options.solver != Solver::file;
 }
-
-bool is_large(const Instance& instance) { return poet::is_large(instance.graph.ops.size()); }
 
 /// Progress goes through the ledger, which knows more.
 SolveOptions reporting_to(Ledger* const& ledger, const Variant& variant, bool with_loads,
@@ -92,10 +89,9 @@ bool VariantSearch::one_step() {
   return true;
 }
 
-// On large problems passes and bounds take turns, as each takes long. On others plans come first: where one
-// is good enough, a bound shows that soon.
+// Where plans and bounds do not take turns, plans come first: if one is good enough, a bound shows that soon.
 bool VariantSearch::next_step() {
-  const bool takes_turns = is_large(problem_.instance) && scratch_ && !scratch_->is_quick();
+  const bool takes_turns = variant_.form->regime.takes_turns && scratch_ && !scratch_->is_quick();
   if (takes_turns && !staged_) start_staged();
   bounds_turn_ = takes_turns && !bounds_turn_;
   const auto go_on_with_stages = [this] {
@@ -116,7 +112,7 @@ bool VariantSearch::next_step() {
 
 void VariantSearch::start_staged() {
   const SolveRequest problem = loads_ ? loads_->request(request_.semantics) : problem_;
-  if (scratch_ && !is_large(problem_.instance))
+  if (scratch_ && variant_.form->regime.reworks_plans)
     near_.emplace(problem, options_, clock_.limit(), scratch_->take());
   const Aim aim = variant_.bounds_only               ? Aim::bound
                   : variant_.scope == Scope::nothing ? Aim::plans
@@ -176,7 +172,7 @@ std::optional<Proposal> VariantSearch::placed_proposal() const {
 }
 
 std::optional<Proposal> VariantSearch::staged_proposal() {
-  // On large problems planning transfers takes long.
+  // Planning the transfers of large graphs takes long.
   const double joules = staged_->search().best_staged_joules();
   if (joules >= staged_joules_) return std::nullopt;
   std::optional<PlannedSchedule> found = staged_->best();

@@ -14,6 +14,7 @@ namespace {
 std::shared_ptr<Form> form_of(const CompileRequest& request, Instance instance) {
   auto form = std::make_shared<Form>();
   form->instance = std::move(instance);
+  form->regime = regime_of(form->instance.graph.ops.size());
   form->keep_all = replay_keep_all(form->instance, request.semantics);
   if (request.choose_paged) form->all = pageable(form->instance);
   return form;

@@ -26,7 +26,7 @@ Joules saved_by_residents(const CompileRequest& request, const Form& form) {
 }  // namespace
 
 std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form) {
-  std::vector<PagedSet> sets = paged_sets(form.instance, request.limits);
+  std::vector<PagedSet> sets = paged_sets(form.instance, request.limits, form.regime);
   const auto hopeless = [&](const PagedSet& paged) {
     return writes_too_much(with_paged(form.instance, paged), request.limits);
   };

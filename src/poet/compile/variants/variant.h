@@ -8,8 +8,8 @@
 
 #include "poet/compile/request.h"
 #include "poet/cost/instance.h"
-#include "poet/optimize/large.h"
 #include "poet/optimize/problem/residence.h"
+#include "poet/optimize/regime.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -17,6 +17,7 @@ namespace poet {
 /// A graph of the request's step, with its ops in some order.
 struct Form {
   Instance instance;
+  Regime regime = regime_of(0);  // of the instance's ops
   Cut cut;
   std::vector<OpId> order;  // of the graph's ops; empty: the given one, in which
   Bytes given_peak{};       // keeping everything takes so much
@@ -28,7 +29,6 @@ struct Form {
 [[nodiscard]] inline double ops_of(const Form& form) {
   return static_cast<double>(form.instance.graph.ops.size());
 }
-[[nodiscard]] inline bool is_large(const Form& form) { return is_large(form.instance.graph.ops.size()); }
 
 /// What a variant's bound holds for, among plans of its form.
 enum class Scope {

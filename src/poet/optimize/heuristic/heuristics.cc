@@ -27,7 +27,7 @@ long evaluations_of_local_search(const Problem& problem) {
 }
 
 Heuristics::Heuristics(Search& search) : search_(search), problem_(search.problem()) {
-  if (!problem_.transfers_take_time() && !is_large(problem_)) oscillation_.emplace(problem_, 1);
+  if (!problem_.transfers_take_time() && problem_.regime.anneals) oscillation_.emplace(problem_, 1);
 }
 
 void Heuristics::begin() {

@@ -57,6 +57,7 @@ Problem make_problem(const SolveRequest& request, const SolveOptions& options) {
   Problem p;
   p.ops = static_cast<int>(graph.ops.size());
   p.values = static_cast<int>(graph.values.size());
+  p.regime = regime_of(graph.ops.size());
   p.semantics = request.semantics;
   p.paging = options.paging && costs.has_storage;
   p.concurrent = costs.timing.concurrent;

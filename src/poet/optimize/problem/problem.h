@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "poet/optimize/large.h"
 #include "poet/optimize/outcome.h"
+#include "poet/optimize/regime.h"
 
 namespace poet {
 
@@ -23,6 +23,7 @@ struct Resident {
 struct Problem {
   int ops = 0;
   int values = 0;
+  Regime regime = regime_of(0);  // of so many ops
 
   // Per op.
   std::vector<std::vector<int>> reads;   // distinct active values
@@ -86,10 +87,6 @@ struct Problem {
 /// Returns the RAM that the op needs while it runs, whatever the schedule: a lower bound on the budget.
 [[nodiscard]] inline std::int64_t working_set(const Problem& problem, int op) {
   return problem.working_sets[static_cast<std::size_t>(op)];
-}
-
-[[nodiscard]] inline bool is_large(const Problem& problem) {
-  return is_large(static_cast<std::size_t>(problem.ops));
 }
 
 /// Returns the peak RAM of computing every op once and keeping values until their last use. O(ops + edges).

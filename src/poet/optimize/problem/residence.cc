@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "poet/graph/dataflow.h"
-#include "poet/optimize/large.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/paged_to_fit.h"
 
@@ -14,10 +13,10 @@ namespace poet {
 namespace {
 
 // Fractions of the RAM not needed by the largest op that resident values take. All are tried if time or
-// writing is limited, else those up to kMostToStay, or kMostOfLarge for large graphs.
+// writing is limited, else those up to kMostToStay, or kMostOfFew where few sets are tried.
 constexpr std::array kFractions = {1.0, 0.95, 0.9, 0.85, 0.75, 0.5, 0.25, 0.1, 0.0};
 constexpr double kMostToStay = 0.75;
-constexpr double kMostOfLarge = 0.1;
+constexpr double kMostOfFew = 0.1;
 
 Bytes floor_of(const Instance& instance) { return ram_floor(instance, Semantics::device).bytes(); }
 
@@ -40,7 +39,7 @@ bool has_homes(const Instance& instance) {
   return !instance.costs.storage_capacity || *instance.costs.storage_capacity >= Bytes(0);
 }
 
-std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits) {
+std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits, const Regime& regime) {
   const Bytes ram_budget = limits.ram_budget;
   std::vector<PagedSet> sets;
   if (floor_of(with_paged(instance, {})) <= ram_budget) sets.emplace_back();
@@ -52,14 +51,13 @@ std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits)
     return std::make_tuple(instance.costs.values[a].bytes, a) <
            std::make_tuple(instance.costs.values[b].bytes, b);
   });
-  const bool large = is_large(instance.graph.ops.size());
-  if (!large)  // each set is expensive
+  if (regime.tries_many_sets)
     for (PagedSet& few : sets_to_fit(instance, ram_budget, room)) {
       const Instance with = with_paged(instance, few);
       if (has_homes(with) && floor_of(with) <= ram_budget) sets.push_back(std::move(few));
     }
   const bool hurries = limits.max_bytes_written || limits.deadline;
-  const double most = hurries ? 1 : large ? kMostOfLarge : kMostToStay;
+  const double most = hurries ? 1 : regime.tries_many_sets ? kMostToStay : kMostOfFew;
   for (const double part : kFractions) {
     if (part > most) continue;
     Bytes left(static_cast<std::int64_t>(part * static_cast<double>(room.value())));

@@ -22,7 +22,8 @@ using PagedSet = std::vector<ValueId>;  // increasing
 /// They fill a fraction of the RAM beside the largest op; the larger fractions are tried only with a deadline
 /// or a write limit. Sets whose RAM floor exceeds the budget, or whose homes exceed the storage, are left
 /// out. Device semantics. O(sets * (ops + edges)).
-[[nodiscard]] std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits);
+[[nodiscard]] std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits,
+                                               const Regime& regime);
 
 /// Returns by how many bytes the values grow when they are paged: paged values are aligned, resident ones
 /// packed. O(values).

@@ -17,7 +17,7 @@ void BestPlan::consider(const Problem& problem, const Stream& stream) {
   std::erase_if(steps.steps,
                 [](const Step& step) { return step.kind == StepKind::free || step.kind == StepKind::wait; });
   std::optional<SynchronousPlan> made = synchronous_plan(request_, steps, stop_of_planning(problem));
-  if (made && !is_large(problem)) made->decided = decisions_of(stages_of(request_.instance, steps));
+  if (made && problem.regime.reworks_plans) made->decided = decisions_of(stages_of(request_.instance, steps));
   consider(problem, std::move(made));
 }
 
@@ -36,9 +36,9 @@ std::optional<Joules> BestPlan::energy() const {
   return best() != nullptr ? std::optional(best()->energy) : std::nullopt;
 }
 
-// Small problems are planned even if time is up: without planned transfers a plan may miss the deadline.
+// Even if time is up, where that takes a moment: without planned transfers a plan may miss the deadline.
 Stop BestPlan::stop_of_planning(const Problem& problem) const {
-  return is_large(problem) ? stop_ : stop_.when_cancelled();
+  return problem.regime.overruns ? stop_.when_cancelled() : stop_;
 }
 
 void BestPlan::consider(const Problem& problem, std::optional<SynchronousPlan> made) {

@@ -19,7 +19,7 @@ namespace poet {
 struct SynchronousPlan {
   /// Fits RAM under published semantics, plus scratch memory; empty if the plan comes from a streaming pass.
   Schedule schedule;
-  Decisions decided;  // the schedule's; of a streaming pass, unless large, those of its steps
+  Decisions decided;  // the schedule's; of a streaming pass, where plans are reworked, its steps'
   Plan plan;          // within all limits on the device
   Joules energy{};    // of the plan
 };

@@ -25,8 +25,7 @@ SolveOptions quiet(SolveOptions options) {
 PlansFromScratch::PlansFromScratch(const SolveRequest& request, const SolveOptions& options, const Stop& stop)
     : request_(request), options_(quiet(options)), stop_(stop), plans_(request_, options, stop_) {}
 
-// Chooses the steps. On large problems a round of passes is a step: there they take long, and candidates are
-// expensive.
+// Chooses the steps.
 void PlansFromScratch::prepare() {
   constexpr int kFew = 3;
   prepared_ = true;
@@ -38,13 +37,13 @@ void PlansFromScratch::prepare() {
     for (std::size_t i = 0; i < kWaiting.size(); ++i)
       steps.push_back([this, step, i] { return step(guess(i)); });
   };
-  const bool large = is_large(problem);
+  const int rounds = problem.regime.takes_turns ? 1 : kRounds - kFew;  // in a step
   for_each_guess([this](Guess& of) { return find_the_first(of); });
   for_each_guess([this](Guess& of) { return stream(of, kFew); });
   steps.emplace_back([this] { return search_a_little(); });
   const std::size_t quick = steps.size();
-  for (int round = large ? kFew : kRounds - 1; round < kRounds; ++round)
-    for_each_guess([this, large](Guess& of) { return stream(of, large ? 1 : kRounds - kFew); });
+  for (int round = kFew; round < kRounds; round += rounds)
+    for_each_guess([this, rounds](Guess& of) { return stream(of, rounds); });
   for_each_guess([this](Guess& of) { return search(of); });
   for (const double share : kHeldBack) steps.push_back([this, share] { return hold_back(share); });
   slow_ = steps.size() - quick;
@@ -103,14 +102,14 @@ bool PlansFromScratch::stream(Guess& of, int rounds) {
 bool PlansFromScratch::search_a_little() {
   constexpr double kPartOfEffort = 0.04;
   Guess& of = guess(kLikely);
-  if (stop_() || is_large(of.problem)) return false;
+  if (stop_() || !of.problem.regime.searches_beside_passes) return false;
   effort_of_last_ = effort_per_op(80, of.problem.ops);
   search_candidates(of.problem, options_, stop_, plans_, kPartOfEffort);
   return true;
 }
 
 bool PlansFromScratch::search(Guess& of) {
-  if (stop_() || (is_large(of.problem) && plans_.best() != nullptr)) return false;
+  if (stop_() || (!of.problem.regime.searches_beside_passes && plans_.best() != nullptr)) return false;
   const std::optional<Joules> before = plans_.energy();
   effort_of_last_ = effort_per_op(700, of.problem.ops);
   search_candidates(of.problem, options_, stop_, plans_);
@@ -121,7 +120,7 @@ bool PlansFromScratch::search(Guess& of) {
 bool PlansFromScratch::hold_back(double share) {
   constexpr double kPartOfEffort = 0.3;
   if (stop_() || best_guess_ == nullptr || !request_.instance.costs.timing.concurrent) return false;
-  if (is_large(best_guess_->problem)) return false;
+  if (!best_guess_->problem.regime.searches_beside_passes) return false;
   Problem problem = best_guess_->problem;
   problem.budget -= static_cast<std::int64_t>(share * static_cast<double>(problem.budget));
   if (is_below_floor(problem)) return false;

@@ -42,7 +42,7 @@ class Search {
   /// energy counts for best_joules().
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
   /// From now on, also searches for synchronous plans, from solutions of relaxations and in rounds. Their
-  /// energy counts for best_joules(). Not for large problems.
+  /// energy counts for best_joules().
   void search_synchronously(SynchronousSearch& synchronous) { synchronous_ = &synchronous; }
   [[nodiscard]] bool searches_synchronously() const { return synchronous_ != nullptr; }
   /// Returns whether the best plan is synchronous.
@@ -80,8 +80,8 @@ class Search {
   }
   /// Returns whether time is up or the caller has cancelled.
   [[nodiscard]] bool must_stop() const { return remaining() <= 0 || stop_.cancelled(); }
-  /// Returns whether there is time for a pass over ops x live values, which takes long on large problems.
-  [[nodiscard]] bool has_a_moment() const { return !is_large(problem_) || !must_stop(); }
+  /// Returns whether there is time for a pass over ops x live values (Regime::overruns).
+  [[nodiscard]] bool has_a_moment() const { return problem_.regime.overruns || !must_stop(); }
   /// Returns whether the search for staged schedules may end.
   [[nodiscard]] bool done() const { return staged_proven() || impossible() || must_stop(); }
   /// Returns whether the search for a bound on every plan may end.
