@@ -7,7 +7,7 @@
 namespace poet {
 
 double Portfolio::FormSearch::spent() const {
-  return std::accumulate(members.begin(), members.end(), spent_on_bound,
+  return std::accumulate(members.begin(), members.end(), spent_on_bound + spent_on_refining,
                          [](double sum, const auto& member) { return sum + member->search.spent(); });
 }
 
@@ -37,16 +37,24 @@ bool Portfolio::may_gain(const FormSearch& of) const {
   return ledger_.may_save(*best.form) || spent() < 2 * form_of(best).spent();
 }
 
-// The search with the best plan that has not ended.
-Portfolio::Member* Portfolio::leader() {
+// The search with the form's best plan that has not ended.
+Portfolio::Member* Portfolio::leader_of(const FormSearch& of) {
   Member* best = nullptr;
+  for (const auto& member : of.members)
+    if (!member->has_ended && (best == nullptr || member->search.joules() < best->search.joules()))
+      best = &*member;
+  return best;
+}
+
+// That of all forms.
+Portfolio::Member* Portfolio::leader() const {
   // Plans that are too often late are cheaper than those that are not.
   if (last_punctual_ != nullptr && !last_punctual_->has_ended && !ledger_.has_plan()) return last_punctual_;
+  Member* best = nullptr;
   for (const auto& of : forms_) {
-    if (!may_gain(*of)) continue;
-    for (const auto& member : of->members)
-      if (!member->has_ended && (best == nullptr || member->search.joules() < best->search.joules()))
-        best = &*member;
+    Member* const of_form = may_gain(*of) ? leader_of(*of) : nullptr;
+    if (of_form != nullptr && (best == nullptr || of_form->search.joules() < best->search.joules()))
+      best = of_form;
   }
   return best;
 }
@@ -72,19 +80,30 @@ bool Portfolio::is_promising(const Member& member, const Member& leader) const {
              kOfOverhead * std::max(leader.search.quick_joules() - baseline, least - baseline);
 }
 
-// The promising searches, other than the leader, on which least was spent.
-std::vector<Portfolio::Member*> Portfolio::explorers(const Member& leader) const {
+// The promising searches of the form, other than its own leader, on which least was spent.
+std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const Member& its_leader,
+                                                     const Member& leader) const {
   constexpr std::size_t kMost = 3;
   std::vector<Member*> found;
-  for (const auto& of : forms_) {
-    if (!may_gain(*of)) continue;
-    for (const auto& member : of->members)
-      if (!member->has_ended && &*member != &leader && is_promising(*member, leader))
-        found.push_back(&*member);
-  }
+  for (const auto& member : of.members)
+    if (!member->has_ended && &*member != &its_leader && is_promising(*member, leader))
+      found.push_back(&*member);
   std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.spent(); });
   if (found.size() > kMost) found.resize(kMost);
   return found;
+}
+
+// The form with a promising search, other than the leader's, on which least was spent; null if there is none.
+Portfolio::FormSearch* Portfolio::rival(const Member& leader) const {
+  FormSearch* least = nullptr;
+  for (const auto& of : forms_) {
+    if (of->form == leader.search.variant().form || !may_gain(*of)) continue;
+    const bool is_rival = std::ranges::any_of(of->members, [&](const auto& member) {
+      return !member->has_ended && is_promising(*member, leader);
+    });
+    if (is_rival && (least == nullptr || of->spent() < least->spent())) least = &*of;
+  }
+  return least;
 }
 
 bool Portfolio::has_members() const {
@@ -97,19 +116,28 @@ double Portfolio::spent() const {
 }
 
 bool Portfolio::go_on() {
-  constexpr double kQuickly = 50;  // steps for all variants of a form, about
+  constexpr double kQuickly = 16;  // steps for all variants of a form, about
   if (clock_.limit()()) return false;
   be_punctual();
   Member* const first = leader();
-  if (first != nullptr && !form_of(first->search.variant()).is_refined) {
-    refine(form_of(first->search.variant()));
+  FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
+  // Other forms together get as much effort as the leader's.
+  const double for_rival = leading != nullptr ? 2 * leading->spent() - spent() : 0;
+  FormSearch* const other = for_rival > 0 ? rival(*first) : nullptr;
+  for (FormSearch* of : {leading, other}) {
+    if (of == nullptr || of->is_refined) continue;
+    refine(*of);
     return true;
   }
   if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * cuts_->ops_of_next() <= spent()) {
     add_next_cut();
     return true;
   }
-  const std::vector<Slice> batch = next_batch(first);
+  std::vector<Slice> batch;
+  if (leading != nullptr) add_slices(*leading, *first, *first, 0, batch);
+  if (other != nullptr) add_slices(*other, *leader_of(*other), *first, for_rival, batch);
+  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+  if (&best != leading && &best != other) add_bound(best, spent(), batch);
   if (batch.empty()) {
     const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
     if (proven || !may_gain_by_cuts()) return false;
@@ -127,27 +155,31 @@ bool Portfolio::go_on() {
   return true;
 }
 
-// A step of the leader; as much effort for others together as for the leader so far, and a third of all
-// effort for the bound on every choice of what is paged, as it says when to stop.
-std::vector<Portfolio::Slice> Portfolio::next_batch(Member* leader) {
+// So much effort for the form, at least a step: half of it for `first`, its leader, and as much as that has had
+// for others of the form together.
+void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
+                           std::vector<Slice>& batch) {
+  const double for_first = effort / 2;
+  batch.push_back({&first, nullptr, for_first});
+  const std::vector<Member*> others = explorers(of, first, leader);
+  double for_others = first.search.spent() + for_first;
+  for (const auto& member : of.members)
+    if (&*member != &first) for_others -= member->search.spent();
+  if (effort > 0) for_others = std::min(for_others, for_first);
+  if (for_others > 0)
+    for (Member* other : others)
+      batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
+  const bool is_best = ledger_.has_plan() ? ledger_.variant_of_best().form == of.form : of.form->number == 0;
+  add_bound(of, is_best ? spent() : of.spent() + effort, batch);
+}
+
+// A third of `spent` goes into the bound on every choice of what is paged, as it says when to stop, and what
+// to page.
+void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const {
   constexpr double kForBounds = 1.0 / 3;
-  std::vector<Slice> batch;
-  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
-  const bool may_rise = ledger_.may_save(*best.form) && !best.form->all.empty() && !best.members.empty();
-  const double for_bounds = kForBounds * spent() - best.spent_on_bound;
-  if (may_rise && best.has_bounds() && (leader == nullptr || for_bounds > 0))
-    batch.push_back({nullptr, &best, for_bounds});
-  if (leader == nullptr) return batch;
-  batch.insert(batch.begin(), {leader, nullptr, 0});
-  double for_others = leader->search.spent();
-  for (const auto& of : forms_)
-    for (const auto& member : of->members)
-      if (&*member != leader) for_others -= member->search.spent();
-  if (for_others <= 0) return batch;
-  const std::vector<Member*> others = explorers(*leader);
-  for (Member* other : others)
-    batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
-  return batch;
+  const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
+  const double effort = kForBounds * spent - of.spent_on_bound;
+  if (may_rise && of.has_bounds() && (batch.empty() || effort > 0)) batch.push_back({nullptr, &of, effort});
 }
 
 // Adds a variant for what has kept the best plan of a search from being an answer.

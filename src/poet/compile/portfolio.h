@@ -69,7 +69,7 @@ class Portfolio {
     bool bound_has_ended = false;
     std::unique_ptr<VariantSearch> proof;
     bool proof_has_ended = false;
-    double spent_on_bound = 0;
+    double spent_on_bound = 0, spent_on_refining = 0;
 
     [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
     [[nodiscard]] double spent() const;
@@ -90,14 +90,20 @@ class Portfolio {
   std::vector<Member*> add_choices(FormSearch& of);
   void run_quickly(const std::vector<Member*>& members);
   void refine(FormSearch& of);
+  bool try_beside_the_best(FormSearch& of);
   void note_quick_step(Member& member);
   void judge(Member& member);
   [[nodiscard]] static double overhead_of(const Member& member);
   [[nodiscard]] bool may_gain(const FormSearch& of) const;
   [[nodiscard]] bool is_promising(const Member& member, const Member& leader) const;
-  [[nodiscard]] Member* leader();
-  [[nodiscard]] std::vector<Member*> explorers(const Member& leader) const;
-  [[nodiscard]] std::vector<Slice> next_batch(Member* leader);
+  [[nodiscard]] static Member* leader_of(const FormSearch& of);
+  [[nodiscard]] Member* leader() const;
+  [[nodiscard]] std::vector<Member*> explorers(const FormSearch& of, const Member& its_leader,
+                                               const Member& leader) const;
+  [[nodiscard]] FormSearch* rival(const Member& leader) const;
+  void add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
+                  std::vector<Slice>& batch);
+  void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
   bool run(const std::vector<Slice>& batch);
   bool run(const Slice& slice, Ledger& record);
   bool run_bounds(FormSearch& of, double effort, Ledger& record);
@@ -113,7 +119,7 @@ class Portfolio {
   [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 
-  static constexpr double kQuickStep = 20e-6;  // of effort per op
+  static constexpr double kQuickStep = 80e-6;  // of effort per op
 
   const CompileRequest& request_;
   Clock& clock_;

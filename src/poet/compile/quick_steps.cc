@@ -192,25 +192,31 @@ std::vector<PagedSet> Portfolio::tried(const FormSearch& of) const {
 
 // Adds the choices that were unlikely, and others that leave less or more RAM free than the best one.
 void Portfolio::refine(FormSearch& of) {
-  constexpr int kRounds = 5;
+  constexpr int kRounds = 3;
+  const double before = spent_quickly_;
   of.is_refined = true;
   std::vector<Member*> rest;
   for (Variant& variant : of.unlikely) rest.push_back(&add_member(of, std::move(variant)));
   of.unlikely.clear();
   run_quickly(rest);
-  if (!request_.choose_paged || !of.form->regime.tries_many_sets) return;
-  for (int round = 0; round < kRounds && !clock_.limit()(); ++round) {
-    const auto best =
-        std::ranges::min_element(of.members, {}, [](const auto& member) { return member->search.joules(); });
-    if (best == of.members.end() || (*best)->search.joules() == kInfinity) return;
-    const PagedSet paged = (*best)->search.variant().paged;
-    if (paged.empty()) return;
-    std::vector<Member*> beside;
-    for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
-      beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
-    if (beside.empty()) return;
-    run_quickly(beside);
-  }
+  const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
+  for (int round = 0; tries_more && round < kRounds && !clock_.limit()(); ++round)
+    if (!try_beside_the_best(of)) break;
+  of.spent_on_refining += spent_quickly_ - before;
+}
+
+// Returns whether there were such choices.
+bool Portfolio::try_beside_the_best(FormSearch& of) {
+  const auto best =
+      std::ranges::min_element(of.members, {}, [](const auto& member) { return member->search.joules(); });
+  if (best == of.members.end() || (*best)->search.joules() == kInfinity) return false;
+  const PagedSet paged = (*best)->search.variant().paged;
+  if (paged.empty()) return false;
+  std::vector<Member*> beside;
+  for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
+    beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
+  run_quickly(beside);
+  return !beside.empty();
 }
 
 }  // namespace poet

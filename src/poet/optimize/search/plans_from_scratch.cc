@@ -39,9 +39,12 @@ void PlansFromScratch::prepare() {
   };
   const int rounds = problem.regime.takes_turns ? 1 : kRounds - kFew;  // in a step
   for_each_guess([this](Guess& of) { return find_the_first(of); });
-  for_each_guess([this](Guess& of) { return stream(of, kFew); });
+  // The likeliest guess comes last, for what follows.
+  for (const std::size_t i : {std::size_t{0}, kLikely})
+    steps.emplace_back([this, i] { return stream(guess(i), kFew); });
   steps.emplace_back([this] { return search_a_little(); });
   const std::size_t quick = steps.size();
+  steps.emplace_back([this] { return stream(guess(kWaiting.size() - 1), kFew); });
   for (int round = kFew; round < kRounds; round += rounds)
     for_each_guess([this, rounds](Guess& of) { return stream(of, rounds); });
   for_each_guess([this](Guess& of) { return search(of); });
