@@ -119,7 +119,7 @@ class Portfolio {
   [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 
-  static constexpr double kQuickStep = 80e-6;  // of effort per op
+  static constexpr double kQuickStep = 40e-6;  // of effort per op
 
   const CompileRequest& request_;
   Clock& clock_;
