@@ -93,17 +93,20 @@ std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const
   return found;
 }
 
-// The form with a promising search, other than the leader's, on which least was spent; null if there is none.
-Portfolio::FormSearch* Portfolio::rival(const Member& leader) const {
-  FormSearch* least = nullptr;
+// The forms with promising searches, other than the leader's, on which least was spent.
+std::vector<Portfolio::FormSearch*> Portfolio::rivals(const Member& leader) const {
+  constexpr std::size_t kMost = 2;
+  std::vector<FormSearch*> found;
   for (const auto& of : forms_) {
     if (of->form == leader.search.variant().form || !may_gain(*of)) continue;
-    const bool is_rival = std::ranges::any_of(of->members, [&](const auto& member) {
-      return !member->has_ended && is_promising(*member, leader);
-    });
-    if (is_rival && (least == nullptr || of->spent() < least->spent())) least = &*of;
+    if (std::ranges::any_of(of->members, [&](const auto& member) {
+          return !member->has_ended && is_promising(*member, leader);
+        }))
+      found.push_back(&*of);
   }
-  return least;
+  std::ranges::stable_sort(found, {}, [](const FormSearch* of) { return of->spent(); });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
 }
 
 bool Portfolio::has_members() const {
@@ -122,11 +125,14 @@ bool Portfolio::go_on() {
   Member* const first = leader();
   FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
   // Other forms together get as much effort as the leader's.
-  const double for_rival = leading != nullptr ? 2 * leading->spent() - spent() : 0;
-  FormSearch* const other = for_rival > 0 ? rival(*first) : nullptr;
-  for (FormSearch* of : {leading, other}) {
-    if (of == nullptr || of->is_refined) continue;
-    refine(*of);
+  const double for_rivals = leading != nullptr ? 2 * leading->spent() - spent() : 0;
+  std::vector<FormSearch*> searched;
+  if (for_rivals > 0) searched = rivals(*first);
+  const double for_each = for_rivals / static_cast<double>(std::max<std::size_t>(searched.size(), 1));
+  if (leading != nullptr) searched.insert(searched.begin(), leading);
+  const auto rough = std::ranges::find(searched, false, &FormSearch::is_refined);
+  if (rough != searched.end()) {
+    refine(**rough);
     return true;
   }
   if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * cuts_->ops_of_next() <= spent()) {
@@ -134,10 +140,13 @@ bool Portfolio::go_on() {
     return true;
   }
   std::vector<Slice> batch;
-  if (leading != nullptr) add_slices(*leading, *first, *first, 0, batch);
-  if (other != nullptr) add_slices(*other, *leader_of(*other), *first, for_rival, batch);
+  for (FormSearch* of : searched)
+    if (of == leading)
+      add_slices(*of, *first, *first, 0, batch);
+    else
+      add_slices(*of, *leader_of(*of), *first, for_each, batch);
   FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
-  if (&best != leading && &best != other) add_bound(best, spent(), batch);
+  if (std::ranges::find(searched, &best) == searched.end()) add_bound(best, spent(), batch);
   if (batch.empty()) {
     const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
     if (proven || !may_gain_by_cuts()) return false;
@@ -155,8 +164,8 @@ bool Portfolio::go_on() {
   return true;
 }
 
-// So much effort for the form, at least a step: half of it for `first`, its leader, and as much as that has had
-// for others of the form together.
+// So much effort for the form, at least a step: half of it for `first`, its leader, and as much as that has
+// had for others of the form together.
 void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
                            std::vector<Slice>& batch) {
   const double for_first = effort / 2;

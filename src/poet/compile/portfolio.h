@@ -100,7 +100,7 @@ class Portfolio {
   [[nodiscard]] Member* leader() const;
   [[nodiscard]] std::vector<Member*> explorers(const FormSearch& of, const Member& its_leader,
                                                const Member& leader) const;
-  [[nodiscard]] FormSearch* rival(const Member& leader) const;
+  [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader) const;
   void add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
                   std::vector<Slice>& batch);
   void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
