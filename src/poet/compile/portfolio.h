@@ -88,7 +88,7 @@ class Portfolio {
   FormSearch* add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
   std::vector<Member*> add_choices(FormSearch& of);
-  void run_quickly(const std::vector<Member*>& members);
+  void run_quickly(const std::vector<Member*>& members, bool to_the_last = true);
   void refine(FormSearch& of);
   bool try_beside_the_best(FormSearch& of);
   void note_quick_step(Member& member);

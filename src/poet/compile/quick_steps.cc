@@ -83,9 +83,9 @@ Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
   if (!form->all.empty()) bounds.paging = 0;
   ledger_.open(*form, bounds);
   if (request_.choose_paged)
-    run_quickly(add_choices(of));
+    run_quickly(add_choices(of), false);
   else
-    run_quickly({&add_member(of, variant_of(request_, form, {}))});
+    run_quickly({&add_member(of, variant_of(request_, form, {}))}, false);
   return of;
 }
 
@@ -130,7 +130,7 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
 // which of theirs are worth placing. The last step is for the best alone.
-void Portfolio::run_quickly(const std::vector<Member*>& members) {
+void Portfolio::run_quickly(const std::vector<Member*>& members, bool to_the_last) {
   constexpr std::size_t kAbreast = 4;
   const int last_steps = members.size() > 2 ? 2 : 1;
   std::vector<Member*> best = members;
@@ -144,7 +144,7 @@ void Portfolio::run_quickly(const std::vector<Member*>& members) {
     for (Member* member : members) {
       const Form& form = *member->search.variant().form;
       const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form) &&
-                            (!member->search.is_last_quick() || is_among_best(member));
+                            (!member->search.is_last_quick() || (to_the_last && is_among_best(member)));
       if (has_step) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;
@@ -195,10 +195,11 @@ void Portfolio::refine(FormSearch& of) {
   constexpr int kRounds = 3;
   const double before = spent_quickly_;
   of.is_refined = true;
-  std::vector<Member*> rest;
-  for (Variant& variant : of.unlikely) rest.push_back(&add_member(of, std::move(variant)));
+  for (Variant& variant : of.unlikely) add_member(of, std::move(variant));
   of.unlikely.clear();
-  run_quickly(rest);
+  std::vector<Member*> all;
+  for (const auto& member : of.members) all.push_back(&*member);
+  run_quickly(all);
   const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
   for (int round = 0; tries_more && round < kRounds && !clock_.limit()(); ++round)
     if (!try_beside_the_best(of)) break;
