@@ -29,13 +29,15 @@ class Clock {
   [[nodiscard]] bool is_callers_thread() const { return std::this_thread::get_id() == callers_; }
   /// The time limit and the cancellation.
   [[nodiscard]] const Stop& limit() const { return limit_; }
-  /// For the passes after the search: ends with the limit, but not before a moment after it. Once the limit
-  /// is reached, all calls share one end.
+  /// For the passes after the search: ends a moment after the limit. Once the limit is reached, all calls
+  /// share one end, which is not yet.
   [[nodiscard]] Stop finish() {
-    if (!limit_()) return limit_.at_least(kShares.after_limit);
+    if (!limit_()) return limit_.at_least(limit_.remaining() + kShares.after_limit);
     const std::lock_guard lock(mutex_);
+    if (!finish_ && limit_.cancelled()) finish_ = Stop(kShares.after_cancellation);
     if (!finish_)
-      finish_ = limit_.cancelled() ? Stop(kShares.after_cancellation) : limit_.at_least(kShares.after_limit);
+      finish_ =
+          limit_.at_least(std::max(kShares.after_cancellation, limit_.remaining() + kShares.after_limit));
     return *finish_;
   }
 

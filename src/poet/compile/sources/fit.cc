@@ -40,6 +40,9 @@ Layout placed(const Variant& variant, const CompileRequest& request, const Plan&
 
 }  // namespace
 
+// A first plan is worth a moment after the limit.
+Stop VariantSearch::time() const { return ledger_->has_plan() ? clock_.limit() : clock_.finish(); }
+
 void VariantSearch::fit(Proposal proposal) {
   if (!request_.addresses) {
     ledger_->offer(variant_, std::move(proposal));
@@ -47,7 +50,7 @@ void VariantSearch::fit(Proposal proposal) {
   }
   const Instance& instance = *variant_.judged;
   proposal.layout =
-      placed(variant_, request_, proposal.plan, is_quick() ? kInQuickSteps : kDuringSearch, clock_.finish());
+      placed(variant_, request_, proposal.plan, is_quick() ? kInQuickSteps : kDuringSearch, time());
   const Bytes over = instance.costs.persistent + proposal.layout->arena - request_.limits.ram_budget;
   if (request_.semantics != Semantics::device || over <= Bytes(0)) {
     fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
@@ -70,14 +73,14 @@ void VariantSearch::repair() {
   const double joules = unfit_.front().energy.value();
   if (!ledger_->is_notable(joules) || is_repaired(joules)) return;
   repaired_at_ = joules;
-  repair(unfit_.front().decided);
-  if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({});
+  repair(unfit_.front().decided, time());
+  if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({}, time());
 }
 
-void VariantSearch::repair(const Decisions& decided) {
+void VariantSearch::repair(const Decisions& decided, const Stop& stop) {
   if (!scratch_ || !variant_.form->regime.reworks_plans) return;
   std::optional<PlacedPlan> made = refit_with_reserve(*variant_.judged, request_.limits, request_.options,
-                                                      decided, variant_.reserve + over_, clock_.finish());
+                                                      decided, variant_.reserve + over_, stop);
   if (!made || !replay(*variant_.judged, made->plan, request_.semantics, request_.limits).valid) return;
   fitting_joules_ = std::min(fitting_joules_, made->energy.value());
   if (made->energy.value() >= ledger_->joules()) return;
@@ -97,7 +100,7 @@ void VariantSearch::finish() {
   }
   ledger_->note_over(variant_, over_);
   for (const Proposal& plan : unfit)
-    if (is_better(plan) && !clock_.finish()()) repair(plan.decided);
+    if (is_better(plan) && !clock_.finish()()) repair(plan.decided, clock_.finish());
 }
 
 }  // namespace poet

@@ -75,9 +75,8 @@ bool VariantSearch::go_on(Ledger& record) {
 bool VariantSearch::one_step() {
   if (ended_) return false;
   const bool quick = is_quick();
-  // A first plan is worth a moment after the limit.
   const Stop& limit = clock_.limit();
-  const bool is_up = quick && !ledger_->has_plan() && !limit.cancelled() ? clock_.finish()() : limit();
+  const bool is_up = quick && !limit.cancelled() ? time()() : limit();
   if (is_up || !next_step()) {
     ended_ = !clock_.limit()();
     return false;
@@ -148,12 +147,17 @@ void VariantSearch::collect() {
     if (auto staged = staged_proposal()) consider(std::move(*staged));
 }
 
+// Without planned transfers a plan may miss the deadline.
+Stop VariantSearch::time_to_plan() const {
+  return variant_.form->regime.overruns ? clock_.limit().when_cancelled() : clock_.limit();
+}
+
 Proposal VariantSearch::proposal_of(const SynchronousPlan& plan) const {
   Proposal made;
   made.synchronous = true;
   made.decided = plan.decided;
   if (loads_) {
-    made.plan = planned_without_loads(loads_->of(), plan.plan, clock_.limit().when_cancelled());
+    made.plan = planned_without_loads(loads_->of(), plan.plan, time_to_plan());
   } else {
     made.plan = plan.plan;
     made.schedule = plan.schedule;
@@ -181,7 +185,7 @@ std::optional<Proposal> VariantSearch::staged_proposal() {
   Proposal made;
   made.decided = decisions_of(found->schedule);
   if (loads_) {
-    made.plan = planned_without_loads(loads_->of(), found->plan, clock_.limit().when_cancelled());
+    made.plan = planned_without_loads(loads_->of(), found->plan, time_to_plan());
     made.synchronous = true;
   } else {
     made.plan = std::move(found->plan);

@@ -62,6 +62,8 @@ class VariantSearch {
   bool next_step();
   void collect();
   void consider(Proposal proposal);
+  [[nodiscard]] Stop time() const;
+  [[nodiscard]] Stop time_to_plan() const;
   void fit(Proposal proposal);
   /// Returns whether a repair of a plan that is hardly worse was tried.
   [[nodiscard]] bool is_repaired(double joules) const {
@@ -69,7 +71,7 @@ class VariantSearch {
     return joules > kHardlyBetter * repaired_at_;
   }
   void repair();
-  void repair(const Decisions& decided);
+  void repair(const Decisions& decided, const Stop& stop);
   [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
   [[nodiscard]] std::optional<Proposal> placed_proposal() const;
   [[nodiscard]] std::optional<Proposal> staged_proposal();
