@@ -224,7 +224,7 @@ class Run final : public Command {
   /// A plan has its network, device and limits: an option that names another would be thought to hold. --onnx
   /// says which file the network came from.
   void refuse_problem_options() const {
-    std::set<std::string> welcome = {"--steps", "--quiet", "--onnx"};
+    std::set<std::string> welcome = {"--steps", "--quiet", "--threads", "--onnx"};
     if (problem_.input.onnx) welcome.insert({"--input-shape", "--input-value", "--loss", "--allow-opaque"});
     for (const char* group : {"What to schedule", "Limits", "Solving"})
       for (const std::string& name : parser_.group(group).given())
