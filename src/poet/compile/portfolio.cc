@@ -154,13 +154,14 @@ bool Portfolio::go_on() {
     return true;
   }
   run(batch);
+  std::vector<Member*> added;
   for (const Slice& slice : batch) {
-    if (slice.member != nullptr) derive(*slice.member);
-    if (slice.bounds == nullptr) continue;
-    ledger_.report("residence of parameters");
-    if (auto paged = suggested(*slice.bounds))
-      run_quickly({&add_member(*slice.bounds, variant_of(request_, slice.bounds->form, std::move(*paged)))});
+    if (slice.bounds != nullptr) ledger_.report("residence of parameters");
+    if (Member* const other =
+            slice.member != nullptr ? derive(*slice.member) : take_suggestion(*slice.bounds))
+      added.push_back(other);
   }
+  run_quickly(added, added.size());
   return true;
 }
 
@@ -191,31 +192,35 @@ void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batc
   if (may_rise && of.has_bounds() && (batch.empty() || effort > 0)) batch.push_back({nullptr, &of, effort});
 }
 
-// Adds a variant for what has kept the best plan of a search from being an answer.
-void Portfolio::derive(Member& member) {
+// Adds a variant for what has kept the best plan of a search from being an answer; null if there is none.
+Portfolio::Member* Portfolio::derive(Member& member) {
   constexpr int kMostEarlier = 2;
-  if (member.has_derived) return;
+  if (member.has_derived) return nullptr;
   const bool settled = member.has_ended || member.search.is_settled();
   FormSearch& of = form_of(member.search.variant());
   if (const auto late = member.search.late(); late && settled && member.earlier < kMostEarlier) {
-    if (auto variant = earlier_by(member.search.variant(), *late)) {
-      member.has_derived = true;
-      Member& other = add_member(of, std::move(*variant));
-      other.earlier = member.earlier + 1;
-      run_quickly({&other});
-    }
-    return;
+    auto variant = earlier_by(member.search.variant(), *late);
+    if (!variant) return nullptr;
+    member.has_derived = true;
+    Member& other = add_member(of, std::move(*variant));
+    other.earlier = member.earlier + 1;
+    return &other;
   }
   const std::optional<Bytes> over = member.search.over();
   const bool none = member.has_ended && member.search.joules() == kInfinity;
-  if (!over && !none) return;
+  if (!over && !none) return nullptr;
   member.has_derived = true;
-  if (!member.reserves->next(over)) return;
+  if (!member.reserves->next(over)) return nullptr;
   ++reserves_;
   Member& other = add_member(of, with_reserve(member.search.variant(), member.reserves->reserve()));
   other.reserves = member.reserves;
   other.earlier = member.earlier;
-  run_quickly({&other});
+  return &other;
+}
+
+Portfolio::Member* Portfolio::take_suggestion(FormSearch& of) {
+  std::optional<PagedSet> paged = suggested(of);
+  return paged ? &add_member(of, variant_of(request_, of.form, std::move(*paged))) : nullptr;
 }
 
 void Portfolio::be_punctual() {
@@ -228,7 +233,7 @@ void Portfolio::be_punctual() {
     return;
   }
   last_punctual_ = &add_member(form_of(*variant), *variant);
-  run_quickly({last_punctual_});
+  run_quickly({last_punctual_}, 1);
 }
 
 void Portfolio::finish() {

@@ -88,7 +88,7 @@ class Portfolio {
   FormSearch* add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
   std::vector<Member*> add_choices(FormSearch& of);
-  void run_quickly(const std::vector<Member*>& members, bool to_the_last = true);
+  void run_quickly(const std::vector<Member*>& members, std::size_t last_steps);
   void refine(FormSearch& of);
   bool try_beside_the_best(FormSearch& of);
   void note_quick_step(Member& member);
@@ -109,7 +109,8 @@ class Portfolio {
   bool run_bounds(FormSearch& of, double effort, Ledger& record);
   void bound_once(FormSearch& of, Ledger& record);
   [[nodiscard]] std::optional<PagedSet> suggested(const FormSearch& of) const;
-  void derive(Member& member);
+  Member* derive(Member& member);
+  Member* take_suggestion(FormSearch& of);
   void be_punctual();
   [[nodiscard]] double spent() const;
   [[nodiscard]] bool has_members() const;

@@ -83,9 +83,9 @@ Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
   if (!form->all.empty()) bounds.paging = 0;
   ledger_.open(*form, bounds);
   if (request_.choose_paged)
-    run_quickly(add_choices(of), false);
+    run_quickly(add_choices(of), 0);
   else
-    run_quickly({&add_member(of, variant_of(request_, form, {}))}, false);
+    run_quickly({&add_member(of, variant_of(request_, form, {}))}, 0);
   return of;
 }
 
@@ -129,30 +129,27 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 }
 
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
-// which of theirs are worth placing. The last step is for the best alone.
-void Portfolio::run_quickly(const std::vector<Member*>& members, bool to_the_last) {
-  constexpr std::size_t kAbreast = 4;
-  const int last_steps = members.size() > 2 ? 2 : 1;
-  std::vector<Member*> best = members;
-  const auto is_among_best = [&](Member* member) {
-    std::ranges::stable_sort(best, {}, [](const Member* each) { return each->search.joules(); });
-    return std::ranges::find(best, member) - best.begin() < last_steps;
+// which of theirs are worth placing. The last step, which takes as long as all others, is for the best alone.
+void Portfolio::run_quickly(const std::vector<Member*>& members, std::size_t last_steps) {
+  constexpr std::size_t kAbreast = 16;
+  std::vector<Member*> by_energy = members;
+  const auto has_step = [&](Member* member) {
+    if (!member->search.is_quick() || member->is_behind) return false;
+    if (!ledger_.may_save(*member->search.variant().form)) return false;
+    if (!member->search.is_last_quick()) return true;
+    std::ranges::stable_sort(by_energy, {}, [](const Member* each) { return each->search.joules(); });
+    const auto rank = std::ranges::find(by_energy, member) - by_energy.begin();
+    return static_cast<std::size_t>(rank) < last_steps;
   };
   std::vector<Slice> batch;
   for (bool more = true; more;) {
     more = false;
     for (Member* member : members) {
-      const Form& form = *member->search.variant().form;
-      const bool has_step = member->search.is_quick() && !member->is_behind && ledger_.may_save(form) &&
-                            (!member->search.is_last_quick() || (to_the_last && is_among_best(member)));
-      if (has_step) batch.push_back({member, nullptr, 0});
+      if (has_step(member)) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;
       more = run(batch) || more;
-      for (const Slice& slice : batch) {
-        spent_quickly_ += kQuickStep * ops_of(form);
-        note_quick_step(*slice.member);
-      }
+      for (const Slice& slice : batch) note_quick_step(*slice.member);
       batch.clear();
     }
     for (Member* member : members) judge(*member);
@@ -160,6 +157,7 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool to_the_las
 }
 
 void Portfolio::note_quick_step(Member& member) {
+  spent_quickly_ += kQuickStep * ops_of(*member.search.variant().form);
   if (best_after_.size() <= member.quick_steps) best_after_.emplace_back(kInfinity, kInfinity);
   auto& [joules, overhead] = best_after_[member.quick_steps++];
   joules = std::min(joules, member.search.joules());
@@ -199,7 +197,7 @@ void Portfolio::refine(FormSearch& of) {
   of.unlikely.clear();
   std::vector<Member*> all;
   for (const auto& member : of.members) all.push_back(&*member);
-  run_quickly(all);
+  run_quickly(all, 2);
   const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
   for (int round = 0; tries_more && round < kRounds && !clock_.limit()(); ++round)
     if (!try_beside_the_best(of)) break;
@@ -216,7 +214,7 @@ bool Portfolio::try_beside_the_best(FormSearch& of) {
   std::vector<Member*> beside;
   for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
     beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
-  run_quickly(beside);
+  run_quickly(beside, 1);
   return !beside.empty();
 }
 
