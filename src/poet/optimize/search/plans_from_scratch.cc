@@ -13,7 +13,7 @@ namespace {
 
 // Shares of the RAM budget that a search leaves free: if RAM is full, no transfer can overlap compute.
 constexpr std::array kHeldBack = {0.02, 0.05, 0.08, 0.12, 0.16, 0.3};
-constexpr int kRounds = 12;  // of streaming passes
+constexpr int kPasses = 12;  // streaming passes
 
 SolveOptions quiet(SolveOptions options) {
   options.on_progress = nullptr;
@@ -37,7 +37,7 @@ void PlansFromScratch::prepare() {
     for (std::size_t i = 0; i < kWaiting.size(); ++i)
       steps.push_back([this, step, i] { return step(guess(i)); });
   };
-  const int rounds = problem.regime.takes_turns ? 1 : kRounds - kFew;  // in a step
+  const int rounds = problem.regime.takes_turns ? 1 : kPasses - kFew;  // in a step
   for_each_guess([this](Guess& of) { return find_the_first(of); });
   // The likeliest guess comes last, for what follows.
   for (const std::size_t i : {std::size_t{0}, kLikely})
@@ -45,7 +45,7 @@ void PlansFromScratch::prepare() {
   steps.emplace_back([this] { return search_a_little(); });
   const std::size_t quick = steps.size();
   steps.emplace_back([this] { return stream(guess(kWaiting.size() - 1), kFew); });
-  for (int round = kFew; round < kRounds; round += rounds)
+  for (int round = kFew; round < kPasses; round += rounds)
     for_each_guess([this, rounds](Guess& of) { return stream(of, rounds); });
   for_each_guess([this](Guess& of) { return search(of); });
   for (const double share : kHeldBack) steps.push_back([this, share] { return hold_back(share); });
