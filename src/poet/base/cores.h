@@ -1,13 +1,17 @@
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
-#include <thread>
 
 namespace poet {
 
-/// Returns the number of processor cores that this process may use: at least 1.
+/// Returns the number of processor cores that this process may run on (taskset, cpusets): at least 1.
 [[nodiscard]] inline int usable_cores() {
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return std::max(1, CPU_COUNT(&allowed));
 }
 
 }  // namespace poet
