@@ -37,7 +37,8 @@ CompileRequest settled(CompileRequest request, const Clock& clock) {
   request.limits.ram_budget = std::min(request.limits.ram_budget, kMostRam);
   request.choose_paged = request.choose_paged && request.semantics == Semantics::device;
 #ifdef __SANITIZE_ADDRESS__
-  request.options.threads = 1;  // GCC 12's does not free its allocator for a child that is forked meanwhile
+  // GCC 12's AddressSanitizer does not free its allocator for a child that is forked meanwhile.
+  request.options.threads = 1;
 #endif
   request.options.interrupted = [&clock] { return clock.limit().cancelled(); };
   return request;

@@ -22,10 +22,10 @@ namespace poet {
 /// 1) or without what it needs (variants/stricter.h), and options that contradict each other
 /// (optimize/staged_search.h).
 ///
-/// Threads: up to `options.threads` search at a time, each one variant; of these, one is the calling thread,
-/// and the others end with a batch of slices (compile/side_by_side.h). The result does not depend on their
-/// number, unless time runs out. Callbacks are called by the calling thread. Any number of threads may call
-/// this at once; each gets the result it would get alone, unless time runs out.
+/// Threads: up to `options.threads` search at a time, each in one variant or for one bound; of these, one is
+/// the calling thread, and the others end with a batch of slices (compile/side_by_side.h). The result does
+/// not depend on their number, unless time runs out. Callbacks are called by the calling thread. Any number
+/// of threads may call this at once; each gets the result it would get alone, unless time runs out.
 ///
 /// Memory: that of all variants' searches, whatever the number of threads; each thread adds a solver's child
 /// process.

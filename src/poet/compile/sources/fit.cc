@@ -41,7 +41,7 @@ Layout placed(const Variant& variant, const CompileRequest& request, const Plan&
 }  // namespace
 
 // A first plan is worth a moment after the limit.
-Stop VariantSearch::time() const { return ledger_->has_plan() ? clock_.limit() : clock_.finish(); }
+Stop VariantSearch::end_of_step() const { return ledger_->has_plan() ? clock_.limit() : clock_.finish(); }
 
 void VariantSearch::fit(Proposal proposal) {
   if (!request_.addresses) {
@@ -50,7 +50,7 @@ void VariantSearch::fit(Proposal proposal) {
   }
   const Instance& instance = *variant_.judged;
   proposal.layout =
-      placed(variant_, request_, proposal.plan, is_quick() ? kInQuickSteps : kDuringSearch, time());
+      placed(variant_, request_, proposal.plan, is_quick() ? kInQuickSteps : kDuringSearch, end_of_step());
   const Bytes over = instance.costs.persistent + proposal.layout->arena - request_.limits.ram_budget;
   if (request_.semantics != Semantics::device || over <= Bytes(0)) {
     fitting_joules_ = std::min(fitting_joules_, proposal.energy.value());
@@ -73,8 +73,8 @@ void VariantSearch::repair() {
   const double joules = unfit_.front().energy.value();
   if (!ledger_->is_notable(joules) || is_repaired(joules)) return;
   repaired_at_ = joules;
-  repair(unfit_.front().decided, time());
-  if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({}, time());
+  repair(unfit_.front().decided, end_of_step());
+  if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({}, end_of_step());
 }
 
 void VariantSearch::repair(const Decisions& decided, const Stop& stop) {

@@ -76,7 +76,7 @@ bool VariantSearch::one_step() {
   if (ended_) return false;
   const bool quick = is_quick();
   const Stop& limit = clock_.limit();
-  const bool is_up = quick && !limit.cancelled() ? time()() : limit();
+  const bool is_up = quick && !limit.cancelled() ? end_of_step()() : limit();
   if (is_up || !next_step()) {
     ended_ = !clock_.limit()();
     return false;

@@ -62,7 +62,7 @@ class VariantSearch {
   bool next_step();
   void collect();
   void consider(Proposal proposal);
-  [[nodiscard]] Stop time() const;
+  [[nodiscard]] Stop end_of_step() const;
   [[nodiscard]] Stop time_to_plan() const;
   void fit(Proposal proposal);
   /// Returns whether a repair of a plan that is hardly worse was tried.
