@@ -16,7 +16,7 @@ namespace {
 /// What part of the usual effort goes into placing one plan. The search finds many, and places the best one
 /// again at its end.
 constexpr int kInQuickSteps = 1'000;
-constexpr int kDuringSearch = 10;
+constexpr int kDuringSearch = 100;
 constexpr int kAtTheEnd = 1;
 constexpr int kOutsideDevice = 20;  // the paper's semantics has no addresses
 
