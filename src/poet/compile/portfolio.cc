@@ -7,7 +7,7 @@
 namespace poet {
 
 double Portfolio::FormSearch::spent() const {
-  return std::accumulate(members.begin(), members.end(), spent_on_bound + spent_on_refining,
+  return std::accumulate(members.begin(), members.end(), spent_on_refining,
                          [](double sum, const auto& member) { return sum + member->search.spent(); });
 }
 
@@ -34,7 +34,7 @@ bool Portfolio::may_gain(const FormSearch& of) const {
   if (!ledger_.may_save(*of.form)) return false;
   if (!ledger_.has_plan()) return true;
   const Variant& best = ledger_.variant_of_best();
-  return ledger_.may_save(*best.form) || spent() < 2 * form_of(best).spent();
+  return ledger_.may_save(*best.form) || spent_on_plans() < 2 * form_of(best).spent();
 }
 
 // The search with the form's best plan that has not ended.
@@ -80,31 +80,34 @@ bool Portfolio::is_promising(const Member& member, const Member& leader) const {
              kOfOverhead * std::max(leader.search.quick_joules() - baseline, least - baseline);
 }
 
-// The promising searches of the form, other than its own leader, on which least was spent.
+// The best promising searches of the form, other than its own leader, on which less was spent than on that.
 std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const Member& its_leader,
                                                      const Member& leader) const {
   constexpr std::size_t kMost = 3;
   std::vector<Member*> found;
   for (const auto& member : of.members)
-    if (!member->has_ended && &*member != &its_leader && is_promising(*member, leader))
+    if (!member->has_ended && member->search.spent() < its_leader.search.spent() &&
+        is_promising(*member, leader))
       found.push_back(&*member);
-  std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.spent(); });
+  std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.joules(); });
   if (found.size() > kMost) found.resize(kMost);
   return found;
 }
 
-// The forms with promising searches, other than the leader's, on which least was spent.
+// The best forms with promising searches, other than the leader's, on which less was spent than on that.
 std::vector<Portfolio::FormSearch*> Portfolio::rivals(const Member& leader) const {
   constexpr std::size_t kMost = 2;
   std::vector<FormSearch*> found;
-  for (const auto& of : forms_) {
-    if (of->form == leader.search.variant().form || !may_gain(*of)) continue;
-    if (std::ranges::any_of(of->members, [&](const auto& member) {
+  const double spent = form_of(leader.search.variant()).spent();
+  for (const auto& of : forms_)
+    if (of->spent() < spent && may_gain(*of) && std::ranges::any_of(of->members, [&](const auto& member) {
           return !member->has_ended && is_promising(*member, leader);
         }))
       found.push_back(&*of);
-  }
-  std::ranges::stable_sort(found, {}, [](const FormSearch* of) { return of->spent(); });
+  std::ranges::stable_sort(found, {}, [](const FormSearch* of) {
+    const double joules = leader_of(*of)->search.joules();
+    return joules < kInfinity ? joules : 0;  // a first plan takes little
+  });
   if (found.size() > kMost) found.resize(kMost);
   return found;
 }
@@ -113,9 +116,14 @@ bool Portfolio::has_members() const {
   return std::ranges::any_of(forms_, [](const auto& of) { return !of->members.empty(); });
 }
 
-double Portfolio::spent() const {
+double Portfolio::spent_on_plans() const {
   return std::accumulate(forms_.begin(), forms_.end(), 0.0,
                          [](double sum, const auto& of) { return sum + of->spent(); });
+}
+
+double Portfolio::spent_on_bounds() const {
+  return std::accumulate(forms_.begin(), forms_.end(), 0.0,
+                         [](double sum, const auto& of) { return sum + of->spent_on_bound; });
 }
 
 bool Portfolio::go_on() {
@@ -125,7 +133,7 @@ bool Portfolio::go_on() {
   Member* const first = leader();
   FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
   // Other forms together get as much effort as the leader's.
-  const double for_rivals = leading != nullptr ? 2 * leading->spent() - spent() : 0;
+  const double for_rivals = leading != nullptr ? 2 * leading->spent() - spent_on_plans() : 0;
   std::vector<FormSearch*> searched;
   if (for_rivals > 0) searched = rivals(*first);
   const double for_each = for_rivals / static_cast<double>(std::max<std::size_t>(searched.size(), 1));
@@ -135,7 +143,8 @@ bool Portfolio::go_on() {
     refine(**rough);
     return true;
   }
-  if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * cuts_->ops_of_next() <= spent()) {
+  const double spent = spent_on_plans() + spent_on_bounds();
+  if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * ops_of_next_cut() <= spent) {
     add_next_cut();
     return true;
   }
@@ -146,7 +155,7 @@ bool Portfolio::go_on() {
     else
       add_slices(*of, *leader_of(*of), *first, for_each, batch);
   FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
-  if (std::ranges::find(searched, &best) == searched.end()) add_bound(best, spent(), batch);
+  if (std::ranges::find(searched, &best) == searched.end()) add_bound(best, spent_on_plans(), batch);
   if (batch.empty()) {
     const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
     if (proven || !may_gain_by_cuts()) return false;
@@ -161,7 +170,7 @@ bool Portfolio::go_on() {
             slice.member != nullptr ? derive(*slice.member) : take_suggestion(*slice.bounds))
       added.push_back(other);
   }
-  run_quickly(added, added.size());
+  run_quickly(added, false, added.size());
   return true;
 }
 
@@ -180,13 +189,13 @@ void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, 
     for (Member* other : others)
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
   const bool is_best = ledger_.has_plan() ? ledger_.variant_of_best().form == of.form : of.form->number == 0;
-  add_bound(of, is_best ? spent() : of.spent() + effort, batch);
+  add_bound(of, is_best ? spent_on_plans() : of.spent() + effort, batch);
 }
 
-// A third of `spent` goes into the bound on every choice of what is paged, as it says when to stop, and what
-// to page.
+// Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when
+// to stop, and what to page.
 void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const {
-  constexpr double kForBounds = 1.0 / 3;
+  constexpr double kForBounds = 0.5;
   const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
   const double effort = kForBounds * spent - of.spent_on_bound;
   if (may_rise && of.has_bounds() && (batch.empty() || effort > 0)) batch.push_back({nullptr, &of, effort});
@@ -233,7 +242,7 @@ void Portfolio::be_punctual() {
     return;
   }
   last_punctual_ = &add_member(form_of(*variant), *variant);
-  run_quickly({last_punctual_}, 1);
+  run_quickly({last_punctual_}, false, 1);
 }
 
 void Portfolio::finish() {

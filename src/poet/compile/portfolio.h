@@ -38,7 +38,7 @@ class Portfolio {
   /// The number of variants with RAM held back for addresses.
   [[nodiscard]] int reserves() const { return reserves_; }
   /// Returns whether there are cuts that have not been tried.
-  [[nodiscard]] bool has_more_cuts() const { return cuts_ && cuts_->ops_of_next() < kInfinity; }
+  [[nodiscard]] bool has_more_cuts() const { return cuts_ && ops_of_next_cut() < kInfinity; }
   /// Without a plan: why, and the nearest limits with which there is one.
   [[nodiscard]] Outcome explain();
   /// The form that the explanation is about: the one that needs the least RAM.
@@ -72,7 +72,7 @@ class Portfolio {
     double spent_on_bound = 0, spent_on_refining = 0;
 
     [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
-    [[nodiscard]] double spent() const;
+    [[nodiscard]] double spent() const;  // on plans
   };
 
   /// Part of a batch: a search, or the bounds of a form, until it has spent so much more effort; at least a
@@ -84,11 +84,13 @@ class Portfolio {
   };
 
   FormSearch& add(const std::shared_ptr<const Form>& form);
+  [[nodiscard]] bool prefers_index() const;
+  [[nodiscard]] double ops_of_next_cut() const { return cuts_->ops_of_next(prefers_index()); }
   [[nodiscard]] bool may_gain_by_cuts() const;
   FormSearch* add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
   std::vector<Member*> add_choices(FormSearch& of);
-  void run_quickly(const std::vector<Member*>& members, std::size_t last_steps);
+  void run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps);
   void refine(FormSearch& of);
   bool try_beside_the_best(FormSearch& of);
   void note_quick_step(Member& member);
@@ -112,7 +114,8 @@ class Portfolio {
   Member* derive(Member& member);
   Member* take_suggestion(FormSearch& of);
   void be_punctual();
-  [[nodiscard]] double spent() const;
+  [[nodiscard]] double spent_on_plans() const;
+  [[nodiscard]] double spent_on_bounds() const;
   [[nodiscard]] bool has_members() const;
   Outcome explain_no_choice(FormSearch& of);
   void look_without_deadline(const Variant& variant);
@@ -121,6 +124,7 @@ class Portfolio {
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 
   static constexpr double kQuickStep = 40e-6;  // of effort per op
+  static constexpr std::size_t kLikely = 4;    // choices of a form, before it has its turn
 
   const CompileRequest& request_;
   Clock& clock_;

@@ -41,10 +41,15 @@ void Portfolio::begin() {
   if (const auto other = form_of_least_peak(request_, form, number, clock_.limit())) add(other);
 }
 
+// What the best form so far does with tables.
+bool Portfolio::prefers_index() const {
+  return ledger_.has_plan() ? ledger_.variant_of_best().form->cut.by_index : request_.cuts->has_tables;
+}
+
 // No plan in parts needs less than everything kept in whole operators.
 bool Portfolio::may_gain_by_cuts() const {
-  if (!cuts_ || cuts_->ops_of_next() == kInfinity) return false;
-  if (clock_.limit().remaining() < kShares.splitting_per_op * cuts_->ops_of_next()) return false;
+  if (!cuts_ || ops_of_next_cut() == kInfinity) return false;
+  if (clock_.limit().remaining() < kShares.splitting_per_op * ops_of_next_cut()) return false;
   if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
   const Form& best = *ledger_.variant_of_best().form;
   const auto whole = std::ranges::find_if(forms_, [&](const auto& of) {
@@ -55,11 +60,9 @@ bool Portfolio::may_gain_by_cuts() const {
 
 // Null if there is none: it has more ops than split() makes, or not every op can be what the caller wants.
 Portfolio::FormSearch* Portfolio::add_next_cut() {
-  const bool by_index =
-      ledger_.has_plan() ? ledger_.variant_of_best().form->cut.by_index : request_.cuts->has_tables;
   std::shared_ptr<const Form> form;
   try {
-    form = cuts_->next(by_index, static_cast<int>(forms_.size()));
+    form = cuts_->next(prefers_index(), static_cast<int>(forms_.size()));
   } catch (const InputError&) {
     cuts_.reset();
     return nullptr;
@@ -83,9 +86,9 @@ Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
   if (!form->all.empty()) bounds.paging = 0;
   ledger_.open(*form, bounds);
   if (request_.choose_paged)
-    run_quickly(add_choices(of), 0);
+    run_quickly(add_choices(of), true, 0);
   else
-    run_quickly({&add_member(of, variant_of(request_, form, {}))}, 0);
+    run_quickly({&add_member(of, variant_of(request_, form, {}))}, true, 0);
   return of;
 }
 
@@ -113,7 +116,6 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
     widen_scope(request_, variants.back());
   }
   // In other cuts what was best so far is likely to be: as many bytes resident. The rest waits (refine()).
-  constexpr std::size_t kLikely = 4;
   if (ledger_.has_plan() && variants.size() > kLikely) {
     const Bytes best = ledger_.variant_of_best().judged->costs.persistent;
     std::ranges::stable_sort(variants, {}, [&](const Variant& variant) {
@@ -131,24 +133,29 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
 // which of theirs are worth placing. The last step, which takes as long as all others, is for the
 // `last_steps` best alone.
-void Portfolio::run_quickly(const std::vector<Member*>& members, std::size_t last_steps) {
+void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps) {
   constexpr std::size_t kAbreast = 16;
   std::vector<Member*> by_energy = members;
+  const auto rank = [&](Member* member) {
+    return static_cast<std::size_t>(std::ranges::find(by_energy, member) - by_energy.begin());
+  };
   const auto has_step = [&](Member* member) {
     if (!member->search.is_quick() || member->is_behind) return false;
     if (!ledger_.may_save(*member->search.variant().form)) return false;
-    if (!member->search.is_last_quick()) return true;
-    std::ranges::stable_sort(by_energy, {}, [](const Member* each) { return each->search.joules(); });
-    const auto rank = std::ranges::find(by_energy, member) - by_energy.begin();
-    return static_cast<std::size_t>(rank) < last_steps;
+    if (member->search.is_last_quick()) return rank(member) < last_steps;
+    const bool all_alike = by_energy.front()->search.joules() == kInfinity;
+    return !halves || all_alike || rank(member) < std::max(kLikely, members.size() >> member->quick_steps);
   };
-  std::vector<Slice> batch;
   for (bool more = true; more;) {
+    std::ranges::stable_sort(by_energy, {}, [](const Member* each) { return each->search.joules(); });
+    std::vector<Member*> next;
+    std::ranges::copy_if(members, std::back_inserter(next), has_step);
     more = false;
-    for (Member* member : members) {
-      if (has_step(member)) batch.push_back({member, nullptr, 0});
+    std::vector<Slice> batch;
+    for (Member* member : next) {
+      batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
-      if (batch.empty() || !(is_full || member == members.back())) continue;
+      if (!is_full && member != next.back()) continue;
       more = run(batch) || more;
       for (const Slice& slice : batch) note_quick_step(*slice.member);
       batch.clear();
@@ -198,7 +205,7 @@ void Portfolio::refine(FormSearch& of) {
   of.unlikely.clear();
   std::vector<Member*> all;
   for (const auto& member : of.members) all.push_back(&*member);
-  run_quickly(all, 2);
+  run_quickly(all, false, 2);
   const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
   for (int round = 0; tries_more && round < kRounds && !clock_.limit()(); ++round)
     if (!try_beside_the_best(of)) break;
@@ -215,7 +222,7 @@ bool Portfolio::try_beside_the_best(FormSearch& of) {
   std::vector<Member*> beside;
   for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
     beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
-  run_quickly(beside, 1);
+  run_quickly(beside, false, 1);
   return !beside.empty();
 }
 

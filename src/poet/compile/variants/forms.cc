@@ -48,16 +48,16 @@ bool is_impossible_in_any_order(const CompileRequest& request, const Form& given
 }
 
 OtherCuts::OtherCuts(const CompileRequest& request, const Form& given) : request_(request) {
-  ops_ = static_cast<double>(given.instance.graph.ops.size());
-  if (request.cuts->has_tables) ops_ = request.cuts->ops({request.cuts->given.part, true});
+  operators_.ops = given.instance.graph.ops.size();
   tables_first_ = request.cuts->has_tables;
-  if (!request.cuts->other_parts) {
-    next_ops_ = kInfinity;
-    return;
-  }
+  if (tables_first_) tables_.ops = request.cuts->ops({request.cuts->given.part, true});
   Bytes part{1};
   while (part * 2 < request.cuts->largest) part = part * 2;
-  find_next(part);
+  for (const bool by_index : {false, true}) {
+    if (!request.cuts->other_parts || (by_index && !tables_first_)) continue;
+    sizes(by_index).part = part;
+    find_next(by_index);
+  }
 }
 
 // Plans of larger graphs take minutes to find.
@@ -66,35 +66,40 @@ double OtherCuts::most_ops() const {
   return std::max(kManyOps, 2 * static_cast<double>(request_.instance.graph.ops.size()));
 }
 
-// The next size with which there are more ops.
-void OtherCuts::find_next(Bytes part) {
+// The first size, from `part` on, with which there are more ops.
+void OtherCuts::find_next(bool by_index) {
   constexpr Bytes kLeastPart{64};
-  part_.reset();
-  next_ops_ = kInfinity;
-  for (; part >= kLeastPart; part = Bytes(part.value() / 2)) {
-    const double ops = request_.cuts->ops({part, request_.cuts->has_tables});
-    if (ops > most_ops()) return;
-    if (ops <= ops_) continue;
-    part_ = part;
-    next_ops_ = ops;
-    return;
+  Sizes& of = sizes(by_index);
+  for (; of.part >= kLeastPart; of.part = Bytes(of.part.value() / 2)) {
+    of.next_ops = request_.cuts->ops({of.part, by_index});
+    if (of.next_ops > most_ops()) break;
+    if (of.next_ops > of.ops) return;
   }
+  of.next_ops = kInfinity;
 }
 
-double OtherCuts::ops_of_next() const { return tables_first_ ? ops_ : next_ops_; }
+// Whole tables may come in far more parts than the rows that a step needs.
+bool OtherCuts::next_is_by_index(bool preferred) const {
+  const bool none = (preferred ? tables_ : operators_).next_ops == kInfinity;
+  return preferred != none;
+}
+
+double OtherCuts::ops_of_next(bool by_index) const {
+  if (tables_first_) return tables_.ops;
+  return (next_is_by_index(by_index) ? tables_ : operators_).next_ops;
+}
 
 std::shared_ptr<const Form> OtherCuts::next(bool by_index, int number) {
-  Cut cut{part_, by_index};
-  // Whole tables may come in far more parts than the rows that a step needs.
-  if (!by_index && request_.cuts->has_tables && part_ && request_.cuts->ops(cut) > most_ops())
-    cut.by_index = true;
-  if (tables_first_) {
-    cut = {request_.cuts->given.part, true};
-    tables_first_ = false;
-  } else {
-    ops_ = next_ops_;
-    find_next(Bytes(part_->value() / 2));
+  Cut cut{request_.cuts->given.part, true};
+  if (!tables_first_) {
+    cut.by_index = next_is_by_index(by_index);
+    Sizes& of = sizes(cut.by_index);
+    cut.part = of.part;
+    of.ops = of.next_ops;
+    of.part = Bytes(of.part.value() / 2);
+    find_next(cut.by_index);
   }
+  tables_first_ = false;
   std::shared_ptr<Form> form = form_of(request_, request_.cuts->instance(cut, request_.limits.ram_budget));
   form->cut = cut;
   form->number = number;

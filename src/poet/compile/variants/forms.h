@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "poet/base/numbers.h"
 #include "poet/base/stop.h"
 #include "poet/compile/variants/variant.h"
 
@@ -29,22 +30,28 @@ class OtherCuts {
   /// `given` is the request's form; the request has `cuts`. Both must outlive this.
   OtherCuts(const CompileRequest& request, const Form& given);
 
-  /// About how many ops the next form has; infinite if there is none.
-  [[nodiscard]] double ops_of_next() const;
+  /// About how many ops the next form has; infinite if there is none. `by_index`: the tables, preferably.
+  [[nodiscard]] double ops_of_next(bool by_index) const;
   /// Returns whether the next form is the given one with tables by index: its step computes less.
   [[nodiscard]] bool tables_are_next() const { return tables_first_; }
-  /// Makes the next form. `by_index`: what the best form so far does with tables. There must be one.
+  /// Makes the next form. There must be one.
   [[nodiscard]] std::shared_ptr<const Form> next(bool by_index, int number);
 
  private:
+  struct Sizes {
+    double ops = 0;               // of the last form
+    Bytes part{};                 // of the next one
+    double next_ops = kInfinity;  // of that
+  };
+
+  Sizes& sizes(bool by_index) { return by_index ? tables_ : operators_; }
   [[nodiscard]] double most_ops() const;
-  void find_next(Bytes part);
+  [[nodiscard]] bool next_is_by_index(bool preferred) const;
+  void find_next(bool by_index);
 
   const CompileRequest& request_;
   bool tables_first_ = false;  // the next form is the given one with tables by index
-  std::optional<Bytes> part_;  // of the next form otherwise
-  double ops_ = 0;             // of the last form
-  double next_ops_ = 0;
+  Sizes operators_, tables_;   // of whole tables' parts, and with tables by index
 };
 
 }  // namespace poet
