@@ -80,13 +80,13 @@ bool Portfolio::is_promising(const Member& member, const Member& leader) const {
              kOfOverhead * std::max(leader.search.quick_joules() - baseline, least - baseline);
 }
 
-// The best promising searches of the form, other than its own leader, on which less was spent than on that.
+// The best promising searches of the form, other than its own leader, on which less was spent.
 std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const Member& its_leader,
-                                                     const Member& leader) const {
+                                                     const Member& leader, double spent) const {
   constexpr std::size_t kMost = 3;
   std::vector<Member*> found;
   for (const auto& member : of.members)
-    if (!member->has_ended && member->search.spent() < its_leader.search.spent() &&
+    if (!member->has_ended && &*member != &its_leader && member->search.spent() < spent &&
         is_promising(*member, leader))
       found.push_back(&*member);
   std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.joules(); });
@@ -94,13 +94,13 @@ std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const
   return found;
 }
 
-// The best forms with promising searches, other than the leader's, on which less was spent than on that.
-std::vector<Portfolio::FormSearch*> Portfolio::rivals(const Member& leader) const {
+// The best forms with promising searches, other than the leader's, on which less was spent.
+std::vector<Portfolio::FormSearch*> Portfolio::rivals(const Member& leader, double spent) const {
   constexpr std::size_t kMost = 2;
   std::vector<FormSearch*> found;
-  const double spent = form_of(leader.search.variant()).spent();
   for (const auto& of : forms_)
-    if (of->spent() < spent && may_gain(*of) && std::ranges::any_of(of->members, [&](const auto& member) {
+    if (of->form != leader.search.variant().form && of->spent() < spent && may_gain(*of) &&
+        std::ranges::any_of(of->members, [&](const auto& member) {
           return !member->has_ended && is_promising(*member, leader);
         }))
       found.push_back(&*of);
@@ -132,10 +132,11 @@ bool Portfolio::go_on() {
   be_punctual();
   Member* const first = leader();
   FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
-  // Other forms together get as much effort as the leader's.
-  const double for_rivals = leading != nullptr ? 2 * leading->spent() - spent_on_plans() : 0;
+  // Other forms together get as much effort as the leader's, which takes a step.
+  const double step = first != nullptr ? first->search.effort_of_last() : 0;
+  const double for_rivals = leading != nullptr ? 2 * (leading->spent() + step) - spent_on_plans() : 0;
   std::vector<FormSearch*> searched;
-  if (for_rivals > 0) searched = rivals(*first);
+  if (for_rivals > 0) searched = rivals(*first, leading->spent() + step);
   const double for_each = for_rivals / static_cast<double>(std::max<std::size_t>(searched.size(), 1));
   if (leading != nullptr) searched.insert(searched.begin(), leading);
   const auto rough = std::ranges::find(searched, false, &FormSearch::is_refined);
@@ -151,7 +152,7 @@ bool Portfolio::go_on() {
   std::vector<Slice> batch;
   for (FormSearch* of : searched)
     if (of == leading)
-      add_slices(*of, *first, *first, 0, batch);
+      add_slices(*of, *first, *first, 2 * step, batch);
     else
       add_slices(*of, *leader_of(*of), *first, for_each, batch);
   FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
@@ -180,8 +181,8 @@ void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, 
                            std::vector<Slice>& batch) {
   const double for_first = effort / 2;
   batch.push_back({&first, nullptr, for_first});
-  const std::vector<Member*> others = explorers(of, first, leader);
   double for_others = first.search.spent() + for_first;
+  const std::vector<Member*> others = explorers(of, first, leader, for_others);
   for (const auto& member : of.members)
     if (&*member != &first) for_others -= member->search.spent();
   if (effort > 0) for_others = std::min(for_others, for_first);
@@ -189,7 +190,7 @@ void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, 
     for (Member* other : others)
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
   const bool is_best = ledger_.has_plan() ? ledger_.variant_of_best().form == of.form : of.form->number == 0;
-  add_bound(of, is_best ? spent_on_plans() : of.spent() + effort, batch);
+  add_bound(of, (is_best ? spent_on_plans() : of.spent()) + effort, batch);
 }
 
 // Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when

@@ -101,8 +101,8 @@ class Portfolio {
   [[nodiscard]] static Member* leader_of(const FormSearch& of);
   [[nodiscard]] Member* leader() const;
   [[nodiscard]] std::vector<Member*> explorers(const FormSearch& of, const Member& its_leader,
-                                               const Member& leader) const;
-  [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader) const;
+                                               const Member& leader, double spent) const;
+  [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader, double spent) const;
   void add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
                   std::vector<Slice>& batch);
   void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;

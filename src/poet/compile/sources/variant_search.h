@@ -38,6 +38,8 @@ class VariantSearch {
   [[nodiscard]] bool is_settled() const { return ended_ || staged_ || !scratch_; }
   /// Effort of the steps after the quick ones (optimize/effort.h).
   [[nodiscard]] double spent() const { return spent_; }
+  /// That of the last one: the next one may take as much.
+  [[nodiscard]] double effort_of_last() const { return spent_ > 0 ? step_effort_ : 0; }
 
   /// The energy of the best plan that has addresses or may have some: infinite without any. Plans that miss
   /// the deadline do not count.
