@@ -132,8 +132,11 @@ bool Portfolio::go_on() {
   be_punctual();
   Member* const first = leader();
   FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
-  // Other forms together get as much effort as the leader's, which takes a step.
-  const double step = first != nullptr ? first->search.effort_of_last() : 0;
+  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+  // Other forms together get as much effort as the leader's, which takes a step, or as many as go with one of
+  // the bound.
+  double step = first != nullptr ? first->search.effort_of_last() : 0;
+  if (for_bound(best, spent_on_plans()) > 0) step = std::max(step, best.last_on_bound);
   const double for_rivals = leading != nullptr ? 2 * (leading->spent() + step) - spent_on_plans() : 0;
   std::vector<FormSearch*> searched;
   if (for_rivals > 0) searched = rivals(*first, leading->spent() + step);
@@ -155,7 +158,6 @@ bool Portfolio::go_on() {
       add_slices(*of, *first, *first, 2 * step, batch);
     else
       add_slices(*of, *leader_of(*of), *first, for_each, batch);
-  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
   if (std::ranges::find(searched, &best) == searched.end()) add_bound(best, spent_on_plans(), batch);
   if (batch.empty()) {
     const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
@@ -194,12 +196,16 @@ void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, 
 }
 
 // Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when
-// to stop, and what to page.
-void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const {
+// to stop, and what to page: what is left of that.
+double Portfolio::for_bound(const FormSearch& of, double spent) const {
   constexpr double kForBounds = 0.5;
   const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
-  const double effort = kForBounds * spent - of.spent_on_bound;
-  if (may_rise && of.has_bounds() && (batch.empty() || effort > 0)) batch.push_back({nullptr, &of, effort});
+  return may_rise && of.has_bounds() ? kForBounds * spent - of.spent_on_bound : -kInfinity;
+}
+
+void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const {
+  const double effort = for_bound(of, spent);
+  if (effort > (batch.empty() ? -kInfinity : 0)) batch.push_back({nullptr, &of, effort});
 }
 
 // Adds a variant for what has kept the best plan of a search from being an answer; null if there is none.

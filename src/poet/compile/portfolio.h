@@ -70,6 +70,7 @@ class Portfolio {
     std::unique_ptr<VariantSearch> proof;
     bool proof_has_ended = false;
     double spent_on_bound = 0, spent_on_refining = 0;
+    double last_on_bound = 0;  // effort of the last step: the next one may take twice as much
 
     [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
     [[nodiscard]] double spent() const;  // on plans
@@ -105,6 +106,7 @@ class Portfolio {
   [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader, double spent) const;
   void add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
                   std::vector<Slice>& batch);
+  [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
   void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
   bool run(const std::vector<Slice>& batch);
   bool run(const Slice& slice, Ledger& record);

@@ -42,7 +42,9 @@ bool Portfolio::run(const Slice& slice, Ledger& record) {
 bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
   const double enough = of.spent_on_bound + effort;
   do {
+    const double before = of.spent_on_bound;
     bound_once(of, record);
+    of.last_on_bound = of.spent_on_bound - before;
   } while (of.has_bounds() && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
   return true;
 }
@@ -70,7 +72,7 @@ void Portfolio::bound_once(FormSearch& of, Ledger& record) {
         std::make_unique<VariantSearch>(variant_for_proof(request_, of.form), request_, clock_, ledger_);
   if (of.proof->is_impossible()) record.close(of.proof->variant());
   of.proof_has_ended = !of.proof->go_on(record) && !clock_.limit()();
-  of.spent_on_bound = of.proof->spent();
+  of.spent_on_bound = (of.bound ? of.bound->effort() : 0) + of.proof->spent();
 }
 
 // A choice of paged values by the bound's last solution that has not been tried.
