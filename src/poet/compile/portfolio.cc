@@ -89,7 +89,10 @@ std::vector<Portfolio::Member*> Portfolio::explorers(const FormSearch& of, const
     if (!member->has_ended && &*member != &its_leader && member->search.spent() < spent &&
         is_promising(*member, leader))
       found.push_back(&*member);
-  std::ranges::stable_sort(found, {}, [](const Member* member) { return member->search.joules(); });
+  // First the one, if any, that raises the bound on every plan of the form.
+  std::ranges::stable_sort(found, {}, [](const Member* member) {
+    return std::pair(member->search.variant().scope != Scope::this_form, member->search.joules());
+  });
   if (found.size() > kMost) found.resize(kMost);
   return found;
 }
