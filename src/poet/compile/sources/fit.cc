@@ -13,14 +13,14 @@
 namespace poet {
 namespace {
 
-/// What part of the usual effort goes into placing one plan. The search finds many, and places the best one
-/// again at its end.
-constexpr int kInQuickSteps = 1'000;
-constexpr int kDuringSearch = 100;
-constexpr int kAtTheEnd = 1;
+/// The effort of placing one plan, in nominal seconds. The search finds many: the best one that does not fit
+/// is placed again.
+constexpr double kInQuickSteps = 0.005;
+constexpr double kDuringSearch = 0.05;
+constexpr double kAtTheEnd = 5;
 constexpr int kOutsideDevice = 20;  // the paper's semantics has no addresses
 
-Layout placed(const Variant& variant, const CompileRequest& request, const Plan& plan, int part,
+Layout placed(const Variant& variant, const CompileRequest& request, const Plan& plan, double effort,
               const Stop& stop) {
   const Instance& instance = *variant.judged;
   const Report report = replay(instance, plan, request.semantics, request.limits);
@@ -28,13 +28,15 @@ Layout placed(const Variant& variant, const CompileRequest& request, const Plan&
   options.enough = report.peak_ram - instance.costs.persistent;  // the liveness lower bound
   options.stop = stop;
   const Bytes room = transient_budget(instance.costs, request.limits);
-  if (request.semantics != Semantics::device)
+  if (request.semantics != Semantics::device) {
     options.effort /= kOutsideDevice;
-  else if (part == kAtTheEnd)
+    return place(instance, plan, request.semantics, options);
+  }
+  if (effort == kAtTheEnd)
     options.room = room;
   else
     options.enough = std::max(options.enough, room);
-  if (request.semantics == Semantics::device) options.effort /= part;
+  options.effort = static_cast<std::int64_t>(effort / kAtTheEnd * static_cast<double>(options.effort));
   return place(instance, plan, request.semantics, options);
 }
 
@@ -58,12 +60,34 @@ void VariantSearch::fit(Proposal proposal) {
     return;
   }
   ledger_->note_over(variant_, over);
-  if (unfit_.empty() || proposal.energy < unfit_.front().energy) over_ = over;
+  if (unfit_.empty() || proposal.energy < unfit_.front().energy) {
+    over_ = over;
+    placed_with_ = kDuringSearch;
+  }
   const auto place = std::ranges::upper_bound(unfit_, proposal.energy, {}, &Proposal::energy);
   unfit_.insert(place, std::move(proposal));
   constexpr std::size_t kMost = 6;
   if (unfit_.size() > kMost) unfit_.pop_back();
   if (!ledger_->has_plan()) repair();
+}
+
+// Places the best plan that does not fit with twice the effort, as long as all that is a small part of the
+// search's.
+void VariantSearch::place_again() {
+  constexpr double kPart = 0.2;
+  if (unfit_.empty() || !ledger_->is_notable(unfit_.front().energy.value())) return;
+  const double effort = 2 * placed_with_;
+  if (effort > kAtTheEnd / 2 || spent_on_placing_ + effort > kPart * spent_) return;
+  placed_with_ = effort;
+  spent_on_placing_ += effort;
+  spent_ += effort;
+  Proposal& best = unfit_.front();
+  best.layout = placed(variant_, request_, best.plan, effort, end_of_step());
+  over_ = variant_.judged->costs.persistent + best.layout->arena - request_.limits.ram_budget;
+  if (over_ > Bytes(0)) return;
+  fitting_joules_ = std::min(fitting_joules_, best.energy.value());
+  ledger_->offer(variant_, std::move(best));
+  unfit_.clear();  // they need more
 }
 
 // Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only

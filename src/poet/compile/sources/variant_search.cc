@@ -83,7 +83,10 @@ bool VariantSearch::one_step() {
   }
   if (!quick) spent_ += step_effort_;
   collect();
-  if (!quick) repair();
+  if (!quick) {
+    place_again();
+    repair();
+  }
   if (quick || quick_joules_ == kInfinity) quick_joules_ = joules();
   return true;
 }

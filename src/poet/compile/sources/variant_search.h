@@ -72,6 +72,7 @@ class VariantSearch {
     constexpr double kHardlyBetter = 0.995;
     return joules > kHardlyBetter * repaired_at_;
   }
+  void place_again();
   void repair();
   void repair(const Decisions& decided, const Stop& stop);
   [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
@@ -98,11 +99,12 @@ class VariantSearch {
   double fitting_joules_ = kInfinity;  // of plans with addresses
   // The energies last collected, by the sources' own clocks.
   double synchronous_joules_ = kInfinity, placed_joules_ = kInfinity, staged_joules_ = kInfinity;
-  std::vector<Proposal> unfit_;     // whose addresses do not fit, by increasing energy
-  Bytes over_{};                    // of the first
-  double repaired_at_ = kInfinity;  // the energy of the plan repaired last
-  std::optional<Seconds> late_;     // delay of the cheapest plan
-  long nodes_ = 0;                  // counted already
+  std::vector<Proposal> unfit_;                    // whose addresses do not fit, by increasing energy
+  Bytes over_{};                                   // of the first
+  double placed_with_ = 0, spent_on_placing_ = 0;  // effort: the last time, and placing plans again
+  double repaired_at_ = kInfinity;                 // the energy of the plan repaired last
+  std::optional<Seconds> late_;                    // delay of the cheapest plan
+  long nodes_ = 0;                                 // counted already
 };
 
 }  // namespace poet
