@@ -148,14 +148,12 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
   };
   for (bool more = true; more;) {
     std::ranges::stable_sort(by_energy, {}, [](const Member* each) { return each->search.joules(); });
-    std::vector<Member*> next;
-    std::ranges::copy_if(members, std::back_inserter(next), has_step);
     more = false;
     std::vector<Slice> batch;
-    for (Member* member : next) {
-      batch.push_back({member, nullptr, 0});
+    for (Member* member : members) {
+      if (has_step(member)) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
-      if (!is_full && member != next.back()) continue;
+      if (batch.empty() || !(is_full || member == members.back())) continue;
       more = run(batch) || more;
       for (const Slice& slice : batch) note_quick_step(*slice.member);
       batch.clear();

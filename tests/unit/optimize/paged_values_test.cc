@@ -171,6 +171,17 @@ TEST(PagedValues, AreLoadsForTheSearch) {
   EXPECT_EQ(without_loads(loads, paged(), plan).plan.steps, expected);
 }
 
+TEST(PagedValues, ThatNothingReadsAreNotLoaded) {
+  Instance instance = paged();
+  const Value weight = instance.graph.values[kWeight];
+  instance.graph.values.push_back(weight);
+  instance.costs.values.push_back(ValueCost(instance.costs.values[kWeight]));
+  const WithLoads loads = with_loads(instance);
+  EXPECT_EQ(loads.instance.graph.ops.size(), 5U);
+  const Dataflow flow = dataflow(loads.instance.graph);
+  for (const ValueId v : flow.transients) EXPECT_TRUE(flow.producer[v].valid());
+}
+
 TEST(PagedValues, SetsToTryBeginWithAllResident) {
   const std::vector<ValueId> all{kWeight};
   const std::vector<ValueId> none;

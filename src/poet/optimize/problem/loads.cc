@@ -19,7 +19,11 @@ class Loading {
     made_.instance.graph.ops = {};
     made_.instance.costs.ops = {};
     for (const ValueId v : ids<ValueId>(from_.graph.values.size())) made_.value_of.push_back(v);
-    for (const ValueId v : flow_.paged) bring(v);
+    for (const ValueId v : flow_.paged) {
+      made_.instance.graph.values[v].paged = false;
+      made_.instance.costs.values[v].bytes = Bytes(0);
+      if (!flow_.users[v].empty()) bring(v);
+    }
     for (const OpId op : ids<OpId>(from_.graph.ops.size())) {
       for (const ValueId v : flow_.reads[op])
         if (flow_.is_paged[v] && flow_.users[v].front() == op) load(v);
@@ -29,7 +33,7 @@ class Loading {
   }
 
  private:
-  // Adds a transient copy for the paged value, whose home takes no RAM.
+  // Adds a transient copy for the paged value.
   void bring(ValueId v) {
     Graph& graph = made_.instance.graph;
     brought_[v] = graph.values.next_id();
@@ -38,10 +42,7 @@ class Loading {
     copy.paged = false;
     copy.in_file.reset();
     graph.values.push_back(std::move(copy));
-    graph.values[v].paged = false;
-    ValueCost cost = from_.costs.values[v];
-    made_.instance.costs.values[v].bytes = Bytes(0);
-    made_.instance.costs.values.push_back(cost);
+    made_.instance.costs.values.push_back(from_.costs.values[v]);
     made_.value_of.push_back(v);
   }
 
