@@ -48,7 +48,7 @@ bool is_impossible_in_any_order(const CompileRequest& request, const Form& given
 }
 
 OtherCuts::OtherCuts(const CompileRequest& request, const Form& given) : request_(request) {
-  operators_.ops = given.instance.graph.ops.size();
+  operators_.ops = ops_of(given);
   tables_first_ = request.cuts->has_tables;
   if (tables_first_) tables_.ops = request.cuts->ops({request.cuts->given.part, true});
   Bytes part{1};
