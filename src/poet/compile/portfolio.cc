@@ -22,6 +22,11 @@ Portfolio::FormSearch& Portfolio::form_of(const Variant& variant) const {
   return **std::ranges::find_if(forms_, [&](const auto& of) { return of->form == variant.form; });
 }
 
+// With the best plan; the given one without any.
+Portfolio::FormSearch& Portfolio::best_form() const {
+  return ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+}
+
 Portfolio::FormSearch& Portfolio::leanest_form() const {
   return **std::ranges::min_element(forms_, {}, [](const auto& of) { return of->floor; });
 }
@@ -130,40 +135,21 @@ double Portfolio::spent_on_bounds() const {
 }
 
 bool Portfolio::go_on() {
-  constexpr double kQuickly = 16;  // steps for all variants of a form, about
   if (clock_.limit()()) return false;
   be_punctual();
-  Member* const first = leader();
-  FormSearch* const leading = first != nullptr ? &form_of(first->search.variant()) : nullptr;
-  FormSearch& best = ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
-  // Other forms together get as much effort as the leader's, which takes a step, or as many as go with one of
-  // the bound.
-  double step = first != nullptr ? first->search.effort_of_last() : 0;
-  if (for_bound(best, spent_on_plans()) > 0) step = std::max(step, best.last_on_bound);
-  const double for_rivals = leading != nullptr ? 2 * (leading->spent() + step) - spent_on_plans() : 0;
-  std::vector<FormSearch*> searched;
-  if (for_rivals > 0) searched = rivals(*first, leading->spent() + step);
-  const double for_each = for_rivals / static_cast<double>(std::max<std::size_t>(searched.size(), 1));
-  if (leading != nullptr) searched.insert(searched.begin(), leading);
-  const auto rough = std::ranges::find(searched, false, &FormSearch::is_refined);
-  if (rough != searched.end()) {
-    refine(**rough);
-    return true;
-  }
-  const double spent = spent_on_plans() + spent_on_bounds();
-  if (may_gain_by_cuts() && spent_quickly_ + kQuickly * kQuickStep * ops_of_next_cut() <= spent) {
+  const std::vector<Turn> turns = next_turns();
+  for (const Turn& turn : turns)
+    if (!turn.of->is_refined) {
+      refine(*turn.of);
+      return true;
+    }
+  if (cut_is_due()) {
     add_next_cut();
     return true;
   }
-  std::vector<Slice> batch;
-  for (FormSearch* of : searched)
-    if (of == leading)
-      add_slices(*of, *first, *first, 2 * step, batch);
-    else
-      add_slices(*of, *leader_of(*of), *first, for_each, batch);
-  if (std::ranges::find(searched, &best) == searched.end()) add_bound(best, spent_on_plans(), batch);
+  const std::vector<Slice> batch = slices_of(turns);
   if (batch.empty()) {
-    const bool proven = ledger_.has_plan() && !ledger_.may_save(*ledger_.variant_of_best().form);
+    const bool proven = ledger_.has_plan() && !ledger_.may_save(*best_form().form);
     if (proven || !may_gain_by_cuts()) return false;
     add_next_cut();
     return true;
@@ -180,22 +166,53 @@ bool Portfolio::go_on() {
   return true;
 }
 
-// So much effort for the form, at least a step: half of it for `first`, its leader, and as much as that has
-// had for others of the form together.
-void Portfolio::add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
-                           std::vector<Slice>& batch) {
+// The leader's form, for a step, or as many as go with one of the bound; and others, which together get as
+// much effort.
+std::vector<Portfolio::Turn> Portfolio::next_turns() const {
+  Member* const first = leader();
+  if (first == nullptr) return {};
+  FormSearch& leading = form_of(first->search.variant());
+  double step = first->search.effort_of_last();
+  if (for_bound(best_form(), spent_on_plans()) > 0) step = std::max(step, best_form().last_on_bound);
+  std::vector<Turn> turns = {{&leading, first, 2 * step}};
+  const double for_rivals = 2 * (leading.spent() + step) - spent_on_plans();
+  if (for_rivals <= 0) return turns;
+  const std::vector<FormSearch*> others = rivals(*first, leading.spent() + step);
+  for (FormSearch* of : others)
+    turns.push_back({of, leader_of(*of), for_rivals / static_cast<double>(others.size())});
+  return turns;
+}
+
+// Its quick steps take no more than was spent on all searches so far.
+bool Portfolio::cut_is_due() const {
+  constexpr double kSteps = 16;  // for all variants of a form, about
+  return may_gain_by_cuts() &&
+         spent_quickly_ + kSteps * kQuickStep * ops_of_next_cut() <= spent_on_plans() + spent_on_bounds();
+}
+
+std::vector<Portfolio::Slice> Portfolio::slices_of(const std::vector<Turn>& turns) const {
+  std::vector<Slice> batch;
+  for (const Turn& turn : turns) add_slices(turn, *turns.front().first, batch);
+  if (std::ranges::find(turns, &best_form(), &Turn::of) == turns.end())
+    add_bound(best_form(), spent_on_plans(), batch);
+  return batch;
+}
+
+// Half of the effort for the form's own leader, at least a step, and as much as that has had for others of
+// the form together.
+void Portfolio::add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const {
+  const auto& [of, first, effort] = turn;
   const double for_first = effort / 2;
-  batch.push_back({&first, nullptr, for_first});
-  double for_others = first.search.spent() + for_first;
-  const std::vector<Member*> others = explorers(of, first, leader, for_others);
-  for (const auto& member : of.members)
-    if (&*member != &first) for_others -= member->search.spent();
+  batch.push_back({first, nullptr, for_first});
+  double for_others = first->search.spent() + for_first;
+  const std::vector<Member*> others = explorers(*of, *first, leader, for_others);
+  for (const auto& member : of->members)
+    if (&*member != first) for_others -= member->search.spent();
   if (effort > 0) for_others = std::min(for_others, for_first);
   if (for_others > 0)
     for (Member* other : others)
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
-  const bool is_best = ledger_.has_plan() ? ledger_.variant_of_best().form == of.form : of.form->number == 0;
-  add_bound(of, (is_best ? spent_on_plans() : of.spent()) + effort, batch);
+  add_bound(*of, (of == &best_form() ? spent_on_plans() : of->spent()) + effort, batch);
 }
 
 // Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when

@@ -84,6 +84,13 @@ class Portfolio {
     double effort = 0;
   };
 
+  /// A form that goes on with its best search, `first`, and others: so much effort in all.
+  struct Turn {
+    FormSearch* of = nullptr;
+    Member* first = nullptr;
+    double effort = 0;
+  };
+
   FormSearch& add(const std::shared_ptr<const Form>& form);
   [[nodiscard]] bool prefers_index() const;
   [[nodiscard]] double ops_of_next_cut() const { return cuts_->ops_of_next(prefers_index()); }
@@ -104,8 +111,10 @@ class Portfolio {
   [[nodiscard]] std::vector<Member*> explorers(const FormSearch& of, const Member& its_leader,
                                                const Member& leader, double spent) const;
   [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader, double spent) const;
-  void add_slices(FormSearch& of, Member& first, const Member& leader, double effort,
-                  std::vector<Slice>& batch);
+  [[nodiscard]] std::vector<Turn> next_turns() const;
+  [[nodiscard]] bool cut_is_due() const;
+  [[nodiscard]] std::vector<Slice> slices_of(const std::vector<Turn>& turns) const;
+  void add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const;
   [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
   void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
   bool run(const std::vector<Slice>& batch);
@@ -122,6 +131,7 @@ class Portfolio {
   Outcome explain_no_choice(FormSearch& of);
   void look_without_deadline(const Variant& variant);
   [[nodiscard]] FormSearch& form_of(const Variant& variant) const;
+  [[nodiscard]] FormSearch& best_form() const;
   [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 
