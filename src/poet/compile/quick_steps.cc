@@ -131,8 +131,8 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 }
 
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
-// which of theirs are worth placing. The last step, which takes as long as all others, is for the
-// `last_steps` best alone.
+// which of theirs are worth placing. With `halves` only the better half, at least kLikely, goes on after each
+// step; the last step, which takes as long as all others, is for the `last_steps` best alone.
 void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps) {
   constexpr std::size_t kAbreast = 16;
   std::vector<Member*> by_energy = members;

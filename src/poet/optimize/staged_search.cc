@@ -51,6 +51,7 @@ std::vector<StagedSearch::Step> StagedSearch::steps(Aim aim) const {
   if (options_.solver == Solver::file)
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::solve_with_files};
+  // Where a bound takes long, searches for plans alone have none, and no solver's rounds, which are for it.
   if (!problem_.regime.takes_turns && aim == Aim::plans)
     return {&S::keep_everything, &S::anneal_first, &S::be_greedy, &S::search_locally};
   if (!problem_.regime.takes_turns)

@@ -87,7 +87,7 @@ void VariantSearch::place_again() {
   if (over_ > Bytes(0)) return;
   fitting_joules_ = std::min(fitting_joules_, best.energy.value());
   ledger_->offer(variant_, std::move(best));
-  unfit_.clear();  // they need more
+  unfit_.clear();  // the others need more energy
 }
 
 // Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only

@@ -34,7 +34,7 @@ class OtherCuts {
   [[nodiscard]] double ops_of_next(bool by_index) const;
   /// Returns whether the next form is the given one with tables by index: its step computes less.
   [[nodiscard]] bool tables_are_next() const { return tables_first_; }
-  /// Makes the next form. There must be one.
+  /// Makes the next form, `by_index` as above. There must be one.
   [[nodiscard]] std::shared_ptr<const Form> next(bool by_index, int number);
 
  private:
