@@ -120,7 +120,7 @@ bool StagedSearch::be_greedy() {
   if (!search_.has_incumbent())
     if (auto first = greedy(problem_, stop)) search_.offer(std::move(*first));
   offer_paging_only(search_);
-  if (!search_.has_incumbent() && !stop()) search_.offer(lean_schedule(problem_, stop));
+  if (search_.best_joules() == kInfinity && !stop()) search_.offer(lean_schedule(problem_, stop));
   return false;
 }
 
