@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "poet/base/numbers.h"
@@ -101,16 +102,25 @@ double least_price(const Instance& paged, const TransferBound& moved, const Pric
                          : of(moved.read, read) + of(moved.both - moved.read, written);
 }
 
-}  // namespace
+/// What may be paged is paged; `resident` are the costs without.
+struct AllPaged {
+  CostTable resident;
+  Instance paged;
+};
 
-TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
+AllPaged all_paged(const Instance& any) {
   Instance instance = with_paged(any, {});
   for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may state less RAM
     if (any.graph.values[v].paged)
       instance.costs.values[v].bytes = std::min(instance.costs.values[v].bytes, any.costs.values[v].bytes);
+  CostTable resident = instance.costs;
   const std::vector<ValueId> may_be_paged = pageable(instance);
-  if (may_be_paged.empty()) return {};
-  const Instance paged = with_paged(instance, may_be_paged);
+  return {std::move(resident), with_paged(std::move(instance), may_be_paged)};
+}
+
+TransferBound least_transfers(const AllPaged& of, Bytes ram_budget) {
+  const auto& [resident, paged] = of;
+  if (pageable(paged).empty()) return {};
   const Dataflow flow = dataflow(paged.graph);
   const IdVector<OpId, std::vector<ValueId>> overwritable = overwritable_operands(paged);
   const std::size_t ops = paged.graph.ops.size();
@@ -119,7 +129,7 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   const Bytes all = ram_budget - paged.costs.persistent;
   std::vector<std::int64_t> room(ops + 2, all.value());
   for (const OpId op : ids<OpId>(ops)) {
-    const Bytes used = working_set(instance.costs, flow, op, overwritable[op], Semantics::device).bytes();
+    const Bytes used = working_set(resident, flow, op, overwritable[op], Semantics::device).bytes();
     room[op.index + 1] = (all - used).value();
   }
 
@@ -128,7 +138,7 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   for (const ValueId value : flow.paged) {
     const std::vector<OpId>& users = flow.users[value];
     if (users.empty()) continue;
-    const std::int64_t bytes = instance.costs.values[value].bytes.value();
+    const std::int64_t bytes = resident.values[value].bytes.value();
     std::size_t from = 0;  // the first position after the last use
     for (const OpId user : users) {
       const std::size_t position = user.index + 1;
@@ -145,6 +155,12 @@ TransferBound least_transfers(const Instance& any, Bytes ram_budget) {
   return bound;
 }
 
+}  // namespace
+
+TransferBound least_transfers(const Instance& instance, Bytes ram_budget) {
+  return least_transfers(all_paged(instance), ram_budget);
+}
+
 StepBound least_step(const Instance& instance, Bytes ram_budget) {
   const DeviceTiming& timing = instance.costs.timing;
   const double idle = timing.idle.value();
@@ -154,10 +170,10 @@ StepBound least_step(const Instance& instance, Bytes ram_budget) {
     computing += op.runtime.value();
     joules += op.energy.value();
   }
-  const TransferBound moved = least_transfers(instance, ram_budget);
-  const Instance paged = with_paged(instance, pageable(instance));
+  const AllPaged of = all_paged(instance);
+  const TransferBound moved = least_transfers(of, ram_budget);
   const auto least = [&](double of_joules, double of_seconds) {
-    return least_price(paged, moved, [&](const TransferCost& cost) {
+    return least_price(of.paged, moved, [&](const TransferCost& cost) {
       return of_joules * cost.energy.value() + of_seconds * cost.seconds.value();
     });
   };

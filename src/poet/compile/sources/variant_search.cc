@@ -105,7 +105,7 @@ bool VariantSearch::next_step() {
     return went;
   };
   if (bounds_turn_ && go_on_with_stages()) return true;
-  if (scratch_ && scratch_->go_on()) {
+  if (scratch_ && scratch_->go_on(!ledger_->has_plan())) {
     step_effort_ = scratch_->effort_of_last();
     return true;
   }

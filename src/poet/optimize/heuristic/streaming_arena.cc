@@ -71,6 +71,7 @@ std::optional<std::vector<int>> StreamingArena::in_the_way(std::int64_t bytes,
   constexpr double kRounding = 1e-9;  // smaller differences are rounding errors
   const std::int64_t size = rounded(bytes);
   Neighbours neighbours;
+  neighbours.losses.reserve(blocks_.size());
   for (const Block& block : blocks_) neighbours.losses.push_back(loss(block.id));
   double least = kInfinity;
   std::size_t best_first = 0;

@@ -46,7 +46,8 @@ class StreamingArena {
 
   /// The offset at which a block of `bytes` may begin in a hole.
   [[nodiscard]] std::int64_t begin_in_hole(std::int64_t begin, std::int64_t bytes) const {
-    return bytes < small_ ? begin : (begin + slot_ - 1) / slot_ * slot_;
+    if (bytes < small_ || slot_ == alignment_) return begin;  // every block begins at a multiple of that
+    return (begin + slot_ - 1) / slot_ * slot_;
   }
 
   std::int64_t bytes_;

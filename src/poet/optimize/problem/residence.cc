@@ -72,7 +72,7 @@ std::vector<PagedSet> paged_sets(const Instance& instance, const Limits& limits,
     std::sort(paged.begin(), paged.end());
     if (paged.empty() || std::find(sets.begin(), sets.end(), paged) != sets.end()) continue;
     const Instance with = with_paged(instance, paged);
-    if (!has_homes(with) || floor_of(with) > ram_budget) continue;
+    if (!has_homes(with) || (paged != all && floor_of(with) > ram_budget)) continue;
     sets.push_back(std::move(paged));
   }
   return sets;

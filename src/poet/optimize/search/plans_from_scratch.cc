@@ -53,7 +53,8 @@ void PlansFromScratch::prepare() {
   left_.assign(std::make_move_iterator(steps.rbegin()), std::make_move_iterator(steps.rend()));
 }
 
-bool PlansFromScratch::go_on() {
+bool PlansFromScratch::go_on(bool at_any_time) {
+  at_any_time_ = at_any_time;
   if (!prepared_) prepare();
   while (!left_.empty()) {
     const Step step = std::move(left_.back());
@@ -82,7 +83,7 @@ bool PlansFromScratch::find_the_first(Guess& of) {
   constexpr int kQuickRounds = 6;
   if (plans_.has_placed()) return false;
   effort_of_last_ = effort_per_op(3, of.problem.ops);
-  const Stop stop = stop_.when_cancelled();
+  const Stop stop = at_any_time_ ? stop_.when_cancelled() : stop_;
   StreamingSearch& streams = streams_with_addresses(of);
   for (int round = 0; round < kQuickRounds && !streams.best() && !stop(); ++round)
     if (streams.improve(stop)) plans_.consider(of.problem, *streams.best());

@@ -29,9 +29,10 @@ class PlansFromScratch {
   PlansFromScratch(const PlansFromScratch&) = delete;
   PlansFromScratch& operator=(const PlansFromScratch&) = delete;
 
-  /// Runs a step. Returns false, without one, if nothing is left or `stop` says so; the first steps, of
-  /// milliseconds per 1,000 ops, continue until a plan is found even if time is up.
-  bool go_on();
+  /// Runs a step. Returns false, without one, if nothing is left or `stop` says so. If a plan is wanted at
+  /// any time, the first steps, of milliseconds per 1,000 ops, continue until one is found even if time is
+  /// up.
+  bool go_on(bool at_any_time = true);
 
   /// Returns whether the next step is one of the streaming passes that come first.
   [[nodiscard]] bool is_quick() const { return !prepared_ || left_.size() > slow_; }
@@ -73,6 +74,7 @@ class PlansFromScratch {
   std::vector<std::unique_ptr<Guess>> guesses_;  // of kWaiting, once needed
   const Guess* best_guess_ = nullptr;            // the last with which candidates were better
   bool prepared_ = false;
+  bool at_any_time_ = true;  // go_on()
   double effort_of_last_ = 0;
   std::vector<Step> left_;  // the next one last
   std::size_t slow_ = 0;    // of all steps
