@@ -95,10 +95,7 @@ void Portfolio::look_without_deadline(const Variant& variant) {
 // No choice of paged values has a plan, or none leaves room for the largest op.
 Outcome Portfolio::explain_no_choice(FormSearch& of) {
   const Form& form = *of.form;
-  const auto why = first_choices(request_, form).empty()
-                       ? std::nullopt
-                       : why_no_choice(form.instance, request_.limits,
-                                       least_step(form.instance, request_.limits.ram_budget));
+  const auto why = form.choices.empty() ? std::nullopt : why_no_choice(form, request_.limits);
   Variant all = variant_of(request_, of.form, form.all);
   const bool fits_storage = has_homes(*all.judged);
   if (!fits_storage) all = variant_of(request_, of.form, {});

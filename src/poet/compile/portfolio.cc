@@ -22,7 +22,7 @@ Portfolio::FormSearch& Portfolio::best_form() const {
 }
 
 Portfolio::FormSearch& Portfolio::leanest_form() const {
-  return **std::ranges::min_element(forms_, {}, [](const auto& of) { return of->floor; });
+  return **std::ranges::min_element(forms_, {}, [](const auto& of) { return of->form->floor; });
 }
 
 const Form& Portfolio::leanest() const { return *leanest_form().form; }

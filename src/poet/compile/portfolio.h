@@ -61,7 +61,6 @@ class Portfolio {
   };
   struct FormSearch {
     std::shared_ptr<const Form> form;
-    Bytes floor{};
     std::vector<std::unique_ptr<Member>> members;
     std::vector<Variant> unlikely;  // not among the members yet
     bool is_refined = false;
@@ -117,6 +116,7 @@ class Portfolio {
   void add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const;
   [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
   void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
+  void begin_next_cut();
   bool run(const std::vector<Slice>& batch);
   bool run(const Slice& slice, Ledger& record);
   bool run_bounds(FormSearch& of, double effort, Ledger& record);

@@ -25,11 +25,11 @@ void Portfolio::begin() {
   int no_better = 0;
   while (may_gain_by_cuts() && no_better < (ledger_.has_plan() ? 1 : kPatience) && !clock_.limit()()) {
     const double before = ledger_.joules();
-    const Bytes floor = leanest_form().floor;
+    const Bytes floor = leanest().floor;
     const FormSearch* next = add_next_cut();
     if (next == nullptr) break;
-    const bool better =
-        before == kInfinity ? ledger_.has_plan() || next->floor < floor : ledger_.is_notable_beside(before);
+    const bool better = before == kInfinity ? ledger_.has_plan() || next->form->floor < floor
+                                            : ledger_.is_notable_beside(before);
     no_better = better ? 0 : no_better + 1;
   }
   if (no_better == kPatience && !ledger_.has_plan() && !has_members()) cuts_.reset();  // finer fit no better
@@ -73,15 +73,8 @@ Portfolio::FormSearch* Portfolio::add_next_cut() {
 Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
   FormSearch& of = *forms_.emplace_back(std::make_unique<FormSearch>());
   of.form = form;
-  of.floor = ram_floor(request_.choose_paged ? with_paged(form->instance, form->all) : form->instance,
-                       request_.semantics)
-                 .bytes();
   ScopedBounds bounds;
-  bounds.every_choice = form->keep_all.energy.value();
-  if (request_.semantics == Semantics::device) {
-    const StepBound least = least_step(form->instance, request_.limits.ram_budget);
-    bounds.every_choice = std::max(bounds.every_choice, least.energy.value());
-  }
+  bounds.every_choice = std::max(form->keep_all.energy, form->least.energy).value();
   bounds.no_paging = 0;
   if (!form->all.empty()) bounds.paging = 0;
   ledger_.open(*form, bounds);
@@ -103,12 +96,10 @@ Portfolio::Member& Portfolio::add_member(FormSearch& of, Variant variant) {
 
 std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
   const Form& form = *of.form;
-  std::vector<PagedSet> choices = first_choices(request_, form);
+  std::vector<PagedSet> choices = form.choices;
   if (choices.empty() || !choices.front().empty()) ledger_.close(variant_of(request_, of.form, {}));
-  const StepBound least = least_step(form.instance, request_.limits.ram_budget);
-  const bool no_choice = why_no_choice(form.instance, request_.limits, least).has_value();
-  if (no_choice || floor_of_every_choice(form.instance) > request_.limits.ram_budget)
-    ledger_.close_form(form);
+  const bool no_choice = why_no_choice(form, request_.limits).has_value();
+  if (no_choice || is_below_floor(form, request_.limits.ram_budget)) ledger_.close_form(form);
   if (no_choice) return {};
   std::vector<Variant> variants;
   for (PagedSet& paged : choices) {
@@ -196,7 +187,7 @@ std::vector<PagedSet> Portfolio::tried(const FormSearch& of) const {
 
 // Adds the choices that were unlikely, and others that leave less or more RAM free than the best one.
 void Portfolio::refine(FormSearch& of) {
-  constexpr int kRounds = 3;
+  constexpr int kRounds = 2;
   const double before = spent_quickly_;
   of.is_refined = true;
   for (Variant& variant : of.unlikely) add_member(of, std::move(variant));
@@ -220,7 +211,7 @@ bool Portfolio::try_beside_the_best(FormSearch& of) {
   std::vector<Member*> beside;
   for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
     beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
-  run_quickly(beside, false, 1);
+  run_quickly(beside, true, 1);
   return !beside.empty();
 }
 

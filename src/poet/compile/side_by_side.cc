@@ -4,31 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
+#include "poet/base/process/signals_blocked.h"
+
 namespace poet {
 namespace {
-
-/// All signals are blocked in threads that are started meanwhile.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 class SideBySide {
  public:

@@ -3,7 +3,11 @@
 // Slices of the search, side by side.
 
 #include <functional>
+#include <future>
+#include <system_error>
 #include <vector>
+
+#include "poet/base/process/signals_blocked.h"
 
 namespace poet {
 
@@ -14,5 +18,17 @@ namespace poet {
 /// fewer.
 void run_side_by_side(const std::vector<std::function<void()>>& slices, int threads,
                       const std::function<void()>& poll);
+
+/// Begins `work` in a thread of its own, in which signals are blocked. The result waits for it. Where the
+/// system refuses a thread, the one that asks for the result does the work.
+template <class Work>
+[[nodiscard]] auto begin_beside(const Work& work) {
+  const SignalsBlocked blocked;
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
+  }
+}
 
 }  // namespace poet

@@ -13,6 +13,7 @@ namespace poet {
 
 // Returns whether any slice ran a step. Each knows what was known before the batch.
 bool Portfolio::run(const std::vector<Slice>& batch) {
+  begin_next_cut();
   if (batch.size() == 1) return run(batch.front(), ledger_);
   std::vector<Ledger> branches(batch.size(), ledger_.branch());
   std::vector<std::function<void()>> slices;
@@ -24,6 +25,14 @@ bool Portfolio::run(const std::vector<Slice>& batch) {
   run_side_by_side(slices, request_.options.threads, [this] { (void)clock_.limit().cancelled(); });
   for (const Ledger& branch : branches) ledger_.merge(branch);
   return any;
+}
+
+// With several threads, beside the slices: once more time was spent than that takes, as an answer may have
+// to wait for it.
+void Portfolio::begin_next_cut() {
+  if (request_.options.threads == 1 || !may_gain_by_cuts()) return;
+  if (clock_.limit().elapsed() < kShares.splitting_per_op * ops_of_next_cut()) return;
+  if (!cuts_->is_making() && !cuts_->has_begun_next(prefers_index())) cuts_->begin_next(prefers_index());
 }
 
 bool Portfolio::run(const Slice& slice, Ledger& record) {

@@ -44,7 +44,7 @@ Portfolio::Member* Portfolio::leader() const {
   return best;
 }
 
-// The others are searched once these have ended.
+// The others are searched once these have ended, side by side, too.
 bool Portfolio::is_promising(const Member& member, const Member& leader) const {
   constexpr double kMuchMore = 1.1;
   constexpr double kOfOverhead = 2;
@@ -53,7 +53,7 @@ bool Portfolio::is_promising(const Member& member, const Member& leader) const {
   const Variant& variant = member.search.variant();
   const bool beside = variant.form->number == 0 || variant.form == leader.search.variant().form;
   if (variant.paged.empty() && beside) return true;
-  if (member.is_behind) return false;
+  if (member.is_behind && !leader.is_behind) return false;
   constexpr double kFirst = 300e-6;  // of effort per op: enough for the first plan
   const Form& form = *member.search.variant().form;
   if (member.search.joules() == kInfinity)

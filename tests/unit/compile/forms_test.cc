@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poet/base/error.h"
 #include "tests/support/random_training_graph.h"
 
 namespace poet {
@@ -35,6 +36,33 @@ TEST(OtherCuts, HalveThePartsThatMakeMoreOps) {
     EXPECT_EQ(cuts.next(false, 1)->cut.part, Bytes(part));
   }
   EXPECT_EQ(cuts.ops_of_next(false), kInfinity);
+}
+
+TEST(OtherCuts, TheNextMayBeBegunAhead) {
+  const CompileRequest request = with_cuts(true);
+  OtherCuts cuts(request, *given_form(request));
+  (void)cuts.next(false, 1);
+  EXPECT_FALSE(cuts.has_begun_next(true));
+  cuts.begin_next(true);
+  EXPECT_TRUE(cuts.has_begun_next(true));
+  EXPECT_FALSE(cuts.has_begun_next(false));
+  const auto whole = cuts.next(false, 2);  // another than was begun
+  EXPECT_FALSE(whole->cut.by_index);
+  EXPECT_EQ(whole->cut.part, Bytes(256));
+  const auto by_index = cuts.next(true, 3);
+  EXPECT_TRUE(by_index->cut.by_index);
+  EXPECT_EQ(by_index->cut.part, Bytes(128));
+  EXPECT_EQ(by_index->number, 3);
+  EXPECT_FALSE(cuts.has_begun_next(true));
+  EXPECT_FALSE(cuts.is_making());
+}
+
+TEST(OtherCuts, WhatFailsAheadFailsWhenItIsNext) {
+  CompileRequest request = with_cuts(false);
+  request.cuts->instance = [](const Cut&, Bytes) -> Instance { throw InputError("x", "cannot be"); };
+  OtherCuts cuts(request, *given_form(request));
+  cuts.begin_next(false);
+  EXPECT_THROW((void)cuts.next(false, 1), InputError);
 }
 
 TEST(OtherCuts, TablesByIndexComeFirstAndHaveSizesOfTheirOwn) {

@@ -12,19 +12,18 @@
 
 namespace poet {
 
-std::optional<std::string> why_no_choice(const Instance& instance, const Limits& limits,
-                                         const StepBound& least) {
+std::optional<std::string> why_no_choice(const Form& form, const Limits& limits) {
   Seconds computing{};
-  for (const OpCost& op : instance.costs.ops) computing += op.runtime;
+  for (const OpCost& op : form.instance.costs.ops) computing += op.runtime;
   if (limits.deadline && latest_end(*limits.deadline) < computing)
     return "the deadline is shorter than computing every op once";
-  if (limits.deadline && latest_end(*limits.deadline) < least.runtime)
+  if (limits.deadline && latest_end(*limits.deadline) < form.least.runtime)
     return fmt::format(
         "with this RAM a step of these ops takes at least {}, as parameters and optimiser state have to move",
-        format_seconds(least.runtime));
+        format_seconds(form.least.runtime));
   const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
   if (!most) return std::nullopt;
-  const Bytes written = least_written_home(instance, limits.ram_budget);
+  const Bytes written = least_written_home(form.instance, limits.ram_budget);
   if (written <= *most) return std::nullopt;
   return fmt::format(
       "in this RAM a step writes at least {} of parameters and optimiser state home to storage, over the "

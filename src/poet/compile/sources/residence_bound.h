@@ -7,18 +7,17 @@
 
 #include "poet/base/stop.h"
 #include "poet/compile/sources/load_problem.h"
+#include "poet/compile/variants/variant.h"
 #include "poet/optimize/options.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
-#include "poet/optimize/transfer_bound.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
 
 /// Returns why no choice has a plan, from the compute time and the transfers of updated values that every
-/// choice needs; nullopt if these fit the limits. `least`: least_step() of the instance.
-[[nodiscard]] std::optional<std::string> why_no_choice(const Instance& instance, const Limits& limits,
-                                                       const StepBound& least);
+/// choice needs; nullopt if these fit the limits.
+[[nodiscard]] std::optional<std::string> why_no_choice(const Form& form, const Limits& limits);
 
 /// The relaxation over all choices that page something, within the RAM budget alone, in steps.
 class ResidenceBound {

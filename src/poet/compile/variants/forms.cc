@@ -1,9 +1,12 @@
 #include "poet/compile/variants/forms.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "poet/base/numbers.h"
+#include "poet/compile/side_by_side.h"
+#include "poet/compile/variants/residences.h"
 #include "poet/cost/reorder.h"
 #include "poet/optimize/order/least_peak.h"
 #include "poet/plan/allowance.h"
@@ -16,7 +19,13 @@ std::shared_ptr<Form> form_of(const CompileRequest& request, Instance instance) 
   form->instance = std::move(instance);
   form->regime = regime_of(form->instance.graph.ops.size());
   form->keep_all = replay_keep_all(form->instance, request.semantics);
+  if (request.semantics == Semantics::device)
+    form->least = least_step(form->instance, request.limits.ram_budget);
   if (request.choose_paged) form->all = pageable(form->instance);
+  form->floor = request.choose_paged
+                    ? ram_floor(with_paged(form->instance, form->all), request.semantics).bytes()
+                    : ram_floor(form->instance, request.semantics).bytes();
+  if (request.choose_paged) form->choices = first_choices(request, *form);
   return form;
 }
 
@@ -89,20 +98,41 @@ double OtherCuts::ops_of_next(bool by_index) const {
   return (next_is_by_index(by_index) ? tables_ : operators_).next_ops;
 }
 
-std::shared_ptr<const Form> OtherCuts::next(bool by_index, int number) {
-  Cut cut{request_.cuts->given.part, true};
-  if (!tables_first_) {
-    cut.by_index = next_is_by_index(by_index);
-    Sizes& of = sizes(cut.by_index);
-    cut.part = of.part;
-    of.ops = of.next_ops;
-    of.part = Bytes(of.part.value() / 2);
-    find_next(cut.by_index);
-  }
-  tables_first_ = false;
+Cut OtherCuts::next_cut(bool by_index) const {
+  if (tables_first_) return {request_.cuts->given.part, true};
+  const bool index = next_is_by_index(by_index);
+  return {(index ? tables_ : operators_).part, index};
+}
+
+std::shared_ptr<Form> OtherCuts::form_with(const Cut& cut) const {
   std::shared_ptr<Form> form = form_of(request_, request_.cuts->instance(cut, request_.limits.ram_budget));
   form->cut = cut;
+  return form;
+}
+
+void OtherCuts::begin_next(bool by_index) {
+  begun_cut_ = next_cut(by_index);
+  begun_ = begin_beside([this, cut = begun_cut_] { return form_with(cut); });
+}
+
+bool OtherCuts::has_begun_next(bool by_index) const {
+  return begun_.valid() && begun_cut_ == next_cut(by_index);
+}
+
+bool OtherCuts::is_making() const {
+  return begun_.valid() && begun_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+}
+
+std::shared_ptr<const Form> OtherCuts::next(bool by_index, int number) {
+  std::shared_ptr<Form> form = has_begun_next(by_index) ? begun_.get() : form_with(next_cut(by_index));
   form->number = number;
+  if (!tables_first_) {
+    Sizes& of = sizes(form->cut.by_index);
+    of.ops = of.next_ops;
+    of.part = Bytes(of.part.value() / 2);
+    find_next(form->cut.by_index);
+  }
+  tables_first_ = false;
   return form;
 }
 

@@ -2,6 +2,7 @@
 
 // The graphs of a step, and the orders in which ops are first computed.
 
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -34,6 +35,11 @@ class OtherCuts {
   [[nodiscard]] double ops_of_next(bool by_index) const;
   /// Returns whether the next form is the given one with tables by index: its step computes less.
   [[nodiscard]] bool tables_are_next() const { return tables_first_; }
+  /// Begins to make the next form beside the calling thread, or returns whether that has begun, or is still
+  /// going on: next() takes it from there.
+  void begin_next(bool by_index);
+  [[nodiscard]] bool has_begun_next(bool by_index) const;
+  [[nodiscard]] bool is_making() const;
   /// Makes the next form, `by_index` as above. There must be one.
   [[nodiscard]] std::shared_ptr<const Form> next(bool by_index, int number);
 
@@ -47,11 +53,15 @@ class OtherCuts {
   Sizes& sizes(bool by_index) { return by_index ? tables_ : operators_; }
   [[nodiscard]] double most_ops() const;
   [[nodiscard]] bool next_is_by_index(bool preferred) const;
+  [[nodiscard]] Cut next_cut(bool by_index) const;
+  [[nodiscard]] std::shared_ptr<Form> form_with(const Cut& cut) const;
   void find_next(bool by_index);
 
   const CompileRequest& request_;
   bool tables_first_ = false;  // the next form is the given one with tables by index
   Sizes operators_, tables_;   // of whole tables' parts, and with tables by index
+  Cut begun_cut_;
+  std::future<std::shared_ptr<Form>> begun_;
 };
 
 }  // namespace poet

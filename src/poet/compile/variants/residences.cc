@@ -27,6 +27,7 @@ Joules saved_by_residents(const CompileRequest& request, const Form& form) {
 
 std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form) {
   std::vector<PagedSet> sets = paged_sets(form.instance, request.limits, form.regime);
+  if (!request.limits.max_bytes_written) return sets;
   const auto hopeless = [&](const PagedSet& paged) {
     return writes_too_much(with_paged(form.instance, paged), request.limits);
   };
@@ -40,6 +41,10 @@ bool is_possible(const CompileRequest& request, const Form& form, const PagedSet
          ram_floor(instance, Semantics::device).bytes() <= request.limits.ram_budget;
 }
 
+bool is_below_floor(const Form& form, Bytes ram_budget) {
+  return form.floor > ram_budget && floor_of_every_choice(form.instance) > ram_budget;
+}
+
 std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
                                      const std::vector<PagedSet>& tried, const PagedSet& best) {
   const Bytes floor = floor_of(form, best);
@@ -49,13 +54,18 @@ std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& 
     if (of < floor) lower = std::max(lower, of);
     if (of > floor) higher = std::min(higher, of);
   }
+  constexpr int kParts = 4;
   std::vector<PagedSet> beside;
-  for (const Bytes to : {lower, higher}) {
-    std::optional<PagedSet> paged = paged_to_fit(form.instance, Bytes((floor.value() + to.value()) / 2));
-    if (!paged || paged->empty() || std::ranges::find(tried, *paged) != tried.end()) continue;
-    if (is_possible(request, form, *paged)) beside.push_back(std::move(*paged));
-  }
-  if (beside.size() == 2 && beside.front() == beside.back()) beside.pop_back();
+  const auto is_in = [](const std::vector<PagedSet>& sets, const PagedSet& paged) {
+    return std::ranges::find(sets, paged) != sets.end();
+  };
+  for (const Bytes to : {lower, higher})
+    for (int part = 1; part < kParts; ++part) {
+      const Bytes free = floor + Bytes(part * (to - floor).value() / kParts);
+      std::optional<PagedSet> paged = paged_to_fit(form.instance, free);
+      if (!paged || paged->empty() || is_in(tried, *paged) || is_in(beside, *paged)) continue;
+      if (is_possible(request, form, *paged)) beside.push_back(std::move(*paged));
+    }
   return beside;
 }
 

@@ -13,8 +13,11 @@ namespace poet {
 /// leaves room for the largest op.
 [[nodiscard]] std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form);
 
-/// Returns choices that leave a little less and a little more RAM free than `best`, halfway to those of
-/// `tried` next to it. `best` is among `tried`.
+/// Returns whether no choice leaves room for the largest op.
+[[nodiscard]] bool is_below_floor(const Form& form, Bytes ram_budget);
+
+/// Returns choices that leave a little less and a little more RAM free than `best`: one to three quarters of
+/// the way to those of `tried` next to it. `best` is among `tried`.
 [[nodiscard]] std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
                                                    const std::vector<PagedSet>& tried, const PagedSet& best);
 

@@ -10,6 +10,7 @@
 #include "poet/cost/instance.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/regime.h"
+#include "poet/optimize/transfer_bound.h"
 #include "poet/plan/limits.h"
 
 namespace poet {
@@ -19,11 +20,14 @@ struct Form {
   Instance instance;
   Regime regime = regime_of(0);  // of the instance's ops
   Cut cut;
-  std::vector<OpId> order;  // of the graph's ops; empty: the given one, in which
-  Bytes given_peak{};       // keeping everything takes so much
-  Report keep_all;          // baseline energy and time, keep-all peak
-  PagedSet all;             // what could be paged, if compile() chooses; else empty
-  int number = 0;           // in the order of their making, from 0
+  std::vector<OpId> order;        // of the graph's ops; empty: the given one, in which
+  Bytes given_peak{};             // keeping everything takes so much
+  Report keep_all;                // baseline energy and time, keep-all peak
+  StepBound least;                // of every plan on the device
+  PagedSet all;                   // what could be paged, if compile() chooses; else empty
+  Bytes floor{};                  // of RAM, with all of that paged
+  std::vector<PagedSet> choices;  // of these, to try first (residences.h)
+  int number = 0;                 // in the order of their making, from 0
 };
 
 [[nodiscard]] inline double ops_of(const Form& form) {

@@ -2,14 +2,12 @@
 
 // Background threads of the library.
 
-#include <pthread.h>
-
-#include <csignal>
 #include <string>
 #include <system_error>
 #include <thread>
 
 #include "poet/base/error.h"
+#include "poet/base/process/signals_blocked.h"
 
 namespace poet::runtime {
 
@@ -17,20 +15,11 @@ namespace poet::runtime {
 /// InputError "NAME: cannot be started: ..." if the system refuses.
 template <class Body>
 [[nodiscard]] std::thread quiet_thread(const std::string& name, const Body& body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   try {
-    std::thread thread(body);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
+    return std::thread(body);
   } catch (const std::system_error& failure) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw InputError(name, "cannot be started: " + failure.code().message());
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
   }
 }
 
