@@ -34,6 +34,12 @@ bool Portfolio::has_members() const {
 bool Portfolio::go_on() {
   if (clock_.limit()()) return false;
   be_punctual();
+  // The first step of the bound takes little, and may prove the best plan.
+  if (FormSearch& best = best_form(); ledger_.has_plan() && !best.is_refined && for_bound(best, 0) == 0) {
+    run({nullptr, &best, 0}, ledger_);
+    ledger_.report("residence of parameters");
+    return true;
+  }
   const std::vector<Turn> turns = next_turns();
   for (const Turn& turn : turns)
     if (!turn.of->is_refined) {

@@ -115,7 +115,7 @@ class Portfolio {
   [[nodiscard]] std::vector<Slice> slices_of(const std::vector<Turn>& turns) const;
   void add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const;
   [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
-  void add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const;
+  void add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const;
   void begin_next_cut();
   bool run(const std::vector<Slice>& batch);
   bool run(const Slice& slice, Ledger& record);

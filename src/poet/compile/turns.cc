@@ -137,8 +137,16 @@ bool Portfolio::cut_is_due() const {
 std::vector<Portfolio::Slice> Portfolio::slices_of(const std::vector<Turn>& turns) const {
   std::vector<Slice> batch;
   for (const Turn& turn : turns) add_slices(turn, *turns.front().first, batch);
+  // Bounds that are behind take as long as that together, so that two threads are busy alike.
+  const double most = std::accumulate(batch.begin(), batch.end(), 0.0, [](double sum, const Slice& slice) {
+    return sum + std::max(slice.effort, slice.member->search.effort_of_last());
+  });
+  for (const auto& [of, first, effort] : turns)
+    add_bound(*of, (of == &best_form() ? spent_on_plans() : of->spent()) + effort, most, batch);
   if (std::ranges::find(turns, &best_form(), &Turn::of) == turns.end())
-    add_bound(best_form(), spent_on_plans(), batch);
+    add_bound(best_form(), spent_on_plans(), most, batch);
+  // Bounds first: they take less, and with one thread time may be up before the others have ended.
+  std::ranges::stable_partition(batch, [](const Slice& slice) { return slice.bounds != nullptr; });
   return batch;
 }
 
@@ -156,7 +164,6 @@ void Portfolio::add_slices(const Turn& turn, const Member& leader, std::vector<S
   if (for_others > 0)
     for (Member* other : others)
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
-  add_bound(*of, (of == &best_form() ? spent_on_plans() : of->spent()) + effort, batch);
 }
 
 // Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when
@@ -167,9 +174,9 @@ double Portfolio::for_bound(const FormSearch& of, double spent) const {
   return may_rise && of.has_bounds() ? kForBounds * spent - of.spent_on_bound : -kInfinity;
 }
 
-void Portfolio::add_bound(FormSearch& of, double spent, std::vector<Slice>& batch) const {
+void Portfolio::add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const {
   const double effort = for_bound(of, spent);
-  if (effort > (batch.empty() ? -kInfinity : 0)) batch.push_back({nullptr, &of, effort});
+  if (effort > (batch.empty() ? -kInfinity : 0)) batch.push_back({nullptr, &of, std::min(effort, most)});
 }
 
 }  // namespace poet

@@ -51,15 +51,13 @@ std::vector<StagedSearch::Step> StagedSearch::steps(Aim aim) const {
   if (options_.solver == Solver::file)
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::solve_with_files};
-  // Where a bound takes long, searches for plans alone have none, and no solver's rounds, which are for it.
-  if (!problem_.regime.takes_turns && aim == Aim::plans)
-    return {&S::keep_everything, &S::anneal_first, &S::be_greedy, &S::search_locally};
+  // The solvers' rounds are for the bound.
+  if (aim == Aim::plans) return {&S::keep_everything, &S::anneal_first, &S::be_greedy, &S::search_locally};
   if (!problem_.regime.takes_turns)
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::go_round};
   // The bound comes first, and shows how much greedy and local search could save.
   if (aim == Aim::bound) return {&S::keep_everything, &S::bound_by_gaps};
-  if (aim == Aim::plans) return {&S::keep_everything, &S::be_greedy, &S::search_locally, &S::go_round};
   return {&S::keep_everything, &S::bound_by_gaps, &S::be_greedy, &S::search_locally, &S::go_round};
 }
 
