@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every file in C++ and C, or each FILE, is as clang-format leaves it; --fix makes it so. Exit 77 (skipped) without clang-format 14,
-# Debian 12's: other versions format differently.
+# Every file in C++ and C, or each FILE that is one, is as clang-format leaves it; --fix makes it so. Exit 77 (skipped) without
+# clang-format 14, Debian 12's: other versions format differently.
 #   tools/check_format.sh [--fix] [FILE...]    FILE: from the repository's root
 set -euo pipefail
 cd "$(dirname -- "$(readlink -f -- "$0")")/.."
@@ -10,7 +10,11 @@ if [[ ${1:-} == --fix ]]; then
   fix=1
   shift
 fi
-files=("$@")
+files=()
+for file in "$@"; do
+  if [[ $file == *.@(h|cc|c|inc) ]]; then files+=("$file"); fi
+done
+(($# == 0 || ${#files[@]})) || exit 0
 if ((${#files[@]} == 0)); then
   folders=()
   for folder in src apps tests bench firmware; do
