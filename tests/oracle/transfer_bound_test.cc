@@ -69,6 +69,13 @@ TEST(TransferBound, IsWhatDoesNotFitIntoTheGaps) {
   expect_bound(instance, 12, 9 + 10, 10, 29);
 }
 
+TEST(TransferBound, BelievesAFileThatStatesLessRam) {
+  Instance instance = with_paged(two_layers(), pageable(two_layers()));
+  for (const ValueId v : pageable(instance)) instance.costs.values[v].bytes = Bytes(4);
+  expect_bound(instance, 12, 0, 0, 0);
+  expect_bound(instance, 6, 3 + 4, 4, 11);
+}
+
 TEST(TransferBound, CountsNothingThatMayNotBePaged) {
   Instance instance = two_layers();
   instance.costs.has_storage = false;

@@ -110,9 +110,12 @@ struct AllPaged {
 
 AllPaged all_paged(const Instance& any) {
   Instance instance = with_paged(any, {});
-  for (const ValueId v : ids<ValueId>(any.graph.values.size()))  // instance files may state less RAM
-    if (any.graph.values[v].paged)
-      instance.costs.values[v].bytes = std::min(instance.costs.values[v].bytes, any.costs.values[v].bytes);
+  for (const ValueId v : ids<ValueId>(any.graph.values.size())) {
+    Bytes& bytes = instance.costs.values[v].bytes;
+    if (!any.graph.values[v].paged || any.costs.values[v].bytes >= bytes) continue;
+    instance.costs.persistent -= bytes - any.costs.values[v].bytes;  // instance files may state less RAM
+    bytes = any.costs.values[v].bytes;
+  }
   CostTable resident = instance.costs;
   const std::vector<ValueId> may_be_paged = pageable(instance);
   return {std::move(resident), with_paged(std::move(instance), may_be_paged)};
