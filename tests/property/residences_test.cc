@@ -56,7 +56,7 @@ TEST(Residences, FirstChoicesAndThoseBesideAreWithinTheLimits) {
     several += first.size() > 1 ? 1 : 0;
     for (const PagedSet& best : first) {
       if (best.empty()) continue;
-      const std::vector<PagedSet> beside = choices_beside(request, *form, first, best);
+      const std::vector<PagedSet> beside = choices_beside(request, *form, first, best, 4);
       EXPECT_LE(beside.size(), 6U);
       added += static_cast<int>(beside.size());
       for (const PagedSet& paged : beside) {

@@ -99,7 +99,7 @@ CompileResult compile(const CompileRequest& asked) {
   portfolio.begin();
   while (portfolio.go_on()) {
   }
-  bool timed_out = clock.limit().expired();
+  bool timed_out = portfolio.lacks_time();
   portfolio.finish();
   Outcome why;
   if (!ledger.has_plan() || request.options.solver == Solver::file) why = portfolio.explain();

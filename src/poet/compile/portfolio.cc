@@ -34,10 +34,10 @@ bool Portfolio::has_members() const {
 bool Portfolio::go_on() {
   if (clock_.limit()()) return false;
   be_punctual();
-  // The first step of the bound takes little, and may prove the best plan.
-  if (FormSearch& best = best_form(); ledger_.has_plan() && !best.is_refined && for_bound(best, 0) == 0) {
+  if (FormSearch& best = best_form(); begins_with_bound(best)) {
     run({nullptr, &best, 0}, ledger_);
     ledger_.report("residence of parameters");
+    if (Member* const other = take_suggestion(best)) run_quickly({other}, false, 1);
     return true;
   }
   const std::vector<Turn> turns = next_turns();
@@ -52,8 +52,7 @@ bool Portfolio::go_on() {
   }
   const std::vector<Slice> batch = slices_of(turns);
   if (batch.empty()) {
-    const bool proven = ledger_.has_plan() && !ledger_.may_save(*best_form().form);
-    if (proven || !may_gain_by_cuts()) return false;
+    if (is_proven() || !may_gain_by_cuts()) return false;
     add_next_cut();
     return true;
   }
@@ -67,6 +66,12 @@ bool Portfolio::go_on() {
   }
   run_quickly(added, false, added.size());
   return true;
+}
+
+bool Portfolio::is_proven() const { return ledger_.has_plan() && !ledger_.may_save(*best_form().form); }
+
+bool Portfolio::lacks_time() const {
+  return clock_.limit().expired() || (!is_proven() && would_gain_by_cuts() && !has_time_for_next_cut());
 }
 
 // Adds a variant for what has kept the best plan of a search from being an answer; null if there is none.
@@ -122,6 +127,7 @@ void Portfolio::finish() {
     search->finish();
     if (clock_.finish()()) break;
   }
+  if (cuts_) cuts_->drop_begun();
 }
 
 }  // namespace poet

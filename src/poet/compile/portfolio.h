@@ -37,6 +37,8 @@ class Portfolio {
 
   /// The number of variants with RAM held back for addresses.
   [[nodiscard]] int reserves() const { return reserves_; }
+  /// Returns whether the search has ended for want of time alone.
+  [[nodiscard]] bool lacks_time() const;
   /// Returns whether there are cuts that have not been tried.
   [[nodiscard]] bool has_more_cuts() const { return cuts_ && ops_of_next_cut() < kInfinity; }
   /// Without a plan: why, and the nearest limits with which there is one.
@@ -93,13 +95,15 @@ class Portfolio {
   FormSearch& add(const std::shared_ptr<const Form>& form);
   [[nodiscard]] bool prefers_index() const;
   [[nodiscard]] double ops_of_next_cut() const { return cuts_->ops_of_next(prefers_index()); }
-  [[nodiscard]] bool may_gain_by_cuts() const;
+  [[nodiscard]] bool would_gain_by_cuts() const;
+  [[nodiscard]] bool has_time_for_next_cut() const;
+  [[nodiscard]] bool may_gain_by_cuts() const { return would_gain_by_cuts() && has_time_for_next_cut(); }
   FormSearch* add_next_cut();
   Member& add_member(FormSearch& of, Variant variant);
   std::vector<Member*> add_choices(FormSearch& of);
   void run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps);
   void refine(FormSearch& of);
-  bool try_beside_the_best(FormSearch& of);
+  bool try_beside_the_best(FormSearch& of, int parts);
   void note_quick_step(Member& member);
   void judge(Member& member);
   [[nodiscard]] static double overhead_of(const Member& member);
@@ -111,10 +115,11 @@ class Portfolio {
                                                const Member& leader, double spent) const;
   [[nodiscard]] std::vector<FormSearch*> rivals(const Member& leader, double spent) const;
   [[nodiscard]] std::vector<Turn> next_turns() const;
-  [[nodiscard]] bool cut_is_due() const;
+  [[nodiscard]] bool cut_is_due(double part = 1) const;
   [[nodiscard]] std::vector<Slice> slices_of(const std::vector<Turn>& turns) const;
   void add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const;
   [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
+  [[nodiscard]] bool begins_with_bound(const FormSearch& of) const;
   void add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const;
   void begin_next_cut();
   bool run(const std::vector<Slice>& batch);
@@ -128,6 +133,7 @@ class Portfolio {
   [[nodiscard]] double spent_on_plans() const;
   [[nodiscard]] double spent_on_bounds() const;
   [[nodiscard]] bool has_members() const;
+  [[nodiscard]] bool is_proven() const;
   Outcome explain_no_choice(FormSearch& of);
   void look_without_deadline(const Variant& variant);
   [[nodiscard]] FormSearch& form_of(const Variant& variant) const;

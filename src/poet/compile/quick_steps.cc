@@ -1,6 +1,7 @@
 // What comes before the slices: the forms and variants of the portfolio, and the quick steps of each.
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -47,15 +48,18 @@ bool Portfolio::prefers_index() const {
 }
 
 // No plan in parts needs less than everything kept in whole operators.
-bool Portfolio::may_gain_by_cuts() const {
+bool Portfolio::would_gain_by_cuts() const {
   if (!cuts_ || ops_of_next_cut() == kInfinity) return false;
-  if (clock_.limit().remaining() < kShares.splitting_per_op * ops_of_next_cut()) return false;
   if (!ledger_.has_plan() || cuts_->tables_are_next()) return true;
   const Form& best = *ledger_.variant_of_best().form;
   const auto whole = std::ranges::find_if(forms_, [&](const auto& of) {
     return of->form->cut.part == request_.cuts->given.part && of->form->cut.by_index == best.cut.by_index;
   });
   return ledger_.gap_to((*whole)->form->keep_all.energy) > request_.options.gap;
+}
+
+bool Portfolio::has_time_for_next_cut() const {
+  return clock_.limit().remaining() >= kShares.splitting_per_op * ops_of_next_cut();
 }
 
 // Null if there is none: it has more ops than split() makes, or not every op can be what the caller wants.
@@ -74,7 +78,7 @@ Portfolio::FormSearch& Portfolio::add(const std::shared_ptr<const Form>& form) {
   FormSearch& of = *forms_.emplace_back(std::make_unique<FormSearch>());
   of.form = form;
   ScopedBounds bounds;
-  bounds.every_choice = std::max(form->keep_all.energy, form->least.energy).value();
+  bounds.every_choice = std::max(form->keep_all.energy, form->least_step.energy).value();
   bounds.no_paging = 0;
   if (!form->all.empty()) bounds.paging = 0;
   ledger_.open(*form, bounds);
@@ -187,7 +191,7 @@ std::vector<PagedSet> Portfolio::tried(const FormSearch& of) const {
 
 // Adds the choices that were unlikely, and others that leave less or more RAM free than the best one.
 void Portfolio::refine(FormSearch& of) {
-  constexpr int kRounds = 2;
+  constexpr std::array kParts = {2, 2, 4};  // in which each round cuts the way to the next choice
   const double before = spent_quickly_;
   of.is_refined = true;
   for (Variant& variant : of.unlikely) add_member(of, std::move(variant));
@@ -196,20 +200,20 @@ void Portfolio::refine(FormSearch& of) {
   for (const auto& member : of.members) all.push_back(&*member);
   run_quickly(all, false, 2);
   const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
-  for (int round = 0; tries_more && round < kRounds && !clock_.limit()(); ++round)
-    if (!try_beside_the_best(of)) break;
+  for (const int parts : kParts)
+    if (!tries_more || clock_.limit()() || !try_beside_the_best(of, parts)) break;
   of.spent_on_refining += spent_quickly_ - before;
 }
 
 // Returns whether there were such choices.
-bool Portfolio::try_beside_the_best(FormSearch& of) {
+bool Portfolio::try_beside_the_best(FormSearch& of, int parts) {
   const auto best =
       std::ranges::min_element(of.members, {}, [](const auto& member) { return member->search.joules(); });
   if (best == of.members.end() || (*best)->search.joules() == kInfinity) return false;
   const PagedSet paged = (*best)->search.variant().paged;
   if (paged.empty()) return false;
   std::vector<Member*> beside;
-  for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged))
+  for (PagedSet& choice : choices_beside(request_, *of.form, tried(of), paged, parts))
     beside.push_back(&add_member(of, variant_of(request_, of.form, std::move(choice))));
   run_quickly(beside, true, 1);
   return !beside.empty();

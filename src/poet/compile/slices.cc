@@ -27,12 +27,14 @@ bool Portfolio::run(const std::vector<Slice>& batch) {
   return any;
 }
 
-// With several threads, beside the slices: once more time was spent than that takes, as an answer may have
-// to wait for it.
+// With several threads, beside the slices: if it is likely to be wanted soon, and once more time was spent
+// than it takes, as an answer has to wait for it.
 void Portfolio::begin_next_cut() {
-  if (request_.options.threads == 1 || !may_gain_by_cuts()) return;
-  if (clock_.limit().elapsed() < kShares.splitting_per_op * ops_of_next_cut()) return;
-  if (!cuts_->is_making() && !cuts_->has_begun_next(prefers_index())) cuts_->begin_next(prefers_index());
+  constexpr double kSoon = 0.5;  // of what its quick steps take
+  const bool begins = spent_on_plans() == 0 && spent_on_bounds() == 0;
+  if (request_.options.threads == 1 || !(begins ? may_gain_by_cuts() : cut_is_due(kSoon))) return;
+  if (clock_.limit().elapsed() >= kShares.splitting_per_op * ops_of_next_cut())
+    cuts_->begin_next(prefers_index());
 }
 
 bool Portfolio::run(const Slice& slice, Ledger& record) {

@@ -128,10 +128,11 @@ std::vector<Portfolio::Turn> Portfolio::next_turns() const {
 }
 
 // Its quick steps take no more than was spent on all searches so far.
-bool Portfolio::cut_is_due() const {
+bool Portfolio::cut_is_due(double part) const {
   constexpr double kSteps = 16;  // for all variants of a form, about
-  return may_gain_by_cuts() &&
-         spent_quickly_ + kSteps * kQuickStep * ops_of_next_cut() <= spent_on_plans() + spent_on_bounds();
+  if (!may_gain_by_cuts()) return false;
+  const double quickly = spent_quickly_ + kSteps * kQuickStep * ops_of_next_cut();
+  return part * quickly <= spent_on_plans() + spent_on_bounds();
 }
 
 std::vector<Portfolio::Slice> Portfolio::slices_of(const std::vector<Turn>& turns) const {
@@ -172,6 +173,11 @@ double Portfolio::for_bound(const FormSearch& of, double spent) const {
   constexpr double kForBounds = 0.5;
   const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
   return may_rise && of.has_bounds() ? kForBounds * spent - of.spent_on_bound : -kInfinity;
+}
+
+// The relaxation's first step takes little, and may prove the best plan.
+bool Portfolio::begins_with_bound(const FormSearch& of) const {
+  return of.form->regime.relaxes_residence && ledger_.has_plan() && !of.is_refined && for_bound(of, 0) == 0;
 }
 
 void Portfolio::add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const {

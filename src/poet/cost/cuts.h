@@ -22,7 +22,7 @@ struct Cuts {
   /// Estimates the number of ops, quickly.
   std::function<double(const Cut&)> ops;
   /// `ram_budget` determines the order of an operator's parts. O(ops and values of the result, times the
-  /// logarithm of their number).
+  /// logarithm of their number). May be called by any thread, once at a time.
   std::function<Instance(const Cut&, Bytes ram_budget)> instance;
   Cut given;                 // of the instance that these are the others of
   bool other_parts = false;  // sizes of parts may be chosen

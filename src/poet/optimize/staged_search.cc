@@ -83,7 +83,9 @@ bool StagedSearch::go_on() {
 double StagedSearch::microseconds_of(Step step) const {
   constexpr double kRound = 1'000;
   if (step == &StagedSearch::be_greedy) return 150;
-  if (step == &StagedSearch::search_locally || step == &StagedSearch::anneal_first) return 1'000;
+  const bool mends = heuristics_.mends();
+  if (step == &StagedSearch::anneal_first && !mends) return 1'000;
+  if (step == &StagedSearch::search_locally && mends && search_.has_incumbent()) return 1'000;
   if (step == &StagedSearch::bound_by_gaps) return 100;
   if (step == &StagedSearch::go_round) return kRound * static_cast<double>(1L << std::min(rounds(), 20));
   return 1;

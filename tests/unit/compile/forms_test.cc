@@ -54,7 +54,6 @@ TEST(OtherCuts, TheNextMayBeBegunAhead) {
   EXPECT_EQ(by_index->cut.part, Bytes(128));
   EXPECT_EQ(by_index->number, 3);
   EXPECT_FALSE(cuts.has_begun_next(true));
-  EXPECT_FALSE(cuts.is_making());
 }
 
 TEST(OtherCuts, WhatFailsAheadFailsWhenItIsNext) {

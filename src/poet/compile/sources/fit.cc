@@ -85,7 +85,7 @@ void VariantSearch::place_again() {
   best.layout = placed(variant_, request_, best.plan, effort, end_of_step());
   const Bytes before = over_;
   over_ = variant_.judged->costs.persistent + best.layout->arena - request_.limits.ram_budget;
-  if (over_ < before) repaired_at_ = kInfinity;  // less has to be freed
+  if (2 * over_ < before) repaired_at_ = kInfinity;  // much less has to be freed
   if (over_ > Bytes(0)) return;
   fitting_joules_ = std::min(fitting_joules_, best.energy.value());
   ledger_->offer(variant_, std::move(best));

@@ -17,10 +17,10 @@ std::optional<std::string> why_no_choice(const Form& form, const Limits& limits)
   for (const OpCost& op : form.instance.costs.ops) computing += op.runtime;
   if (limits.deadline && latest_end(*limits.deadline) < computing)
     return "the deadline is shorter than computing every op once";
-  if (limits.deadline && latest_end(*limits.deadline) < form.least.runtime)
+  if (limits.deadline && latest_end(*limits.deadline) < form.least_step.runtime)
     return fmt::format(
         "with this RAM a step of these ops takes at least {}, as parameters and optimiser state have to move",
-        format_seconds(form.least.runtime));
+        format_seconds(form.least_step.runtime));
   const std::optional<Bytes> most = limits.max_bytes_written;  // homes need no other room on storage
   if (!most) return std::nullopt;
   const Bytes written = least_written_home(form.instance, limits.ram_budget);

@@ -20,7 +20,7 @@ std::shared_ptr<Form> form_of(const CompileRequest& request, Instance instance) 
   form->regime = regime_of(form->instance.graph.ops.size());
   form->keep_all = replay_keep_all(form->instance, request.semantics);
   if (request.semantics == Semantics::device)
-    form->least = least_step(form->instance, request.limits.ram_budget);
+    form->least_step = least_step(form->instance, request.limits.ram_budget);
   if (request.choose_paged) form->all = pageable(form->instance);
   form->floor = request.choose_paged
                     ? ram_floor(with_paged(form->instance, form->all), request.semantics).bytes()
@@ -111,6 +111,9 @@ std::shared_ptr<Form> OtherCuts::form_with(const Cut& cut) const {
 }
 
 void OtherCuts::begin_next(bool by_index) {
+  const bool is_making =
+      begun_.valid() && begun_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+  if (is_making || has_begun_next(by_index)) return;
   begun_cut_ = next_cut(by_index);
   begun_ = begin_beside([this, cut = begun_cut_] { return form_with(cut); });
 }
@@ -119,11 +122,8 @@ bool OtherCuts::has_begun_next(bool by_index) const {
   return begun_.valid() && begun_cut_ == next_cut(by_index);
 }
 
-bool OtherCuts::is_making() const {
-  return begun_.valid() && begun_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
-}
-
 std::shared_ptr<const Form> OtherCuts::next(bool by_index, int number) {
+  if (begun_.valid()) begun_.wait();  // Cuts::instance is called once at a time
   std::shared_ptr<Form> form = has_begun_next(by_index) ? begun_.get() : form_with(next_cut(by_index));
   form->number = number;
   if (!tables_first_) {

@@ -35,11 +35,12 @@ class OtherCuts {
   [[nodiscard]] double ops_of_next(bool by_index) const;
   /// Returns whether the next form is the given one with tables by index: its step computes less.
   [[nodiscard]] bool tables_are_next() const { return tables_first_; }
-  /// Begins to make the next form beside the calling thread, or returns whether that has begun, or is still
-  /// going on: next() takes it from there.
+  /// Begins to make the next form beside the calling thread, if none is being made: next() takes it from
+  /// there.
   void begin_next(bool by_index);
   [[nodiscard]] bool has_begun_next(bool by_index) const;
-  [[nodiscard]] bool is_making() const;
+  /// Waits for a form that has been begun, which is not wanted any more.
+  void drop_begun() { begun_ = {}; }
   /// Makes the next form, `by_index` as above. There must be one.
   [[nodiscard]] std::shared_ptr<const Form> next(bool by_index, int number);
 

@@ -46,7 +46,7 @@ bool is_below_floor(const Form& form, Bytes ram_budget) {
 }
 
 std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
-                                     const std::vector<PagedSet>& tried, const PagedSet& best) {
+                                     const std::vector<PagedSet>& tried, const PagedSet& best, int parts) {
   const Bytes floor = floor_of(form, best);
   Bytes lower(0), higher = request.limits.ram_budget;
   for (const PagedSet& other : tried) {
@@ -54,14 +54,13 @@ std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& 
     if (of < floor) lower = std::max(lower, of);
     if (of > floor) higher = std::min(higher, of);
   }
-  constexpr int kParts = 4;
   std::vector<PagedSet> beside;
   const auto is_in = [](const std::vector<PagedSet>& sets, const PagedSet& paged) {
     return std::ranges::find(sets, paged) != sets.end();
   };
   for (const Bytes to : {lower, higher})
-    for (int part = 1; part < kParts; ++part) {
-      const Bytes free = floor + Bytes(part * (to - floor).value() / kParts);
+    for (int part = 1; part < parts; ++part) {
+      const Bytes free = floor + Bytes(part * (to - floor).value() / parts);
       std::optional<PagedSet> paged = paged_to_fit(form.instance, free);
       if (!paged || paged->empty() || is_in(tried, *paged) || is_in(beside, *paged)) continue;
       if (is_possible(request, form, *paged)) beside.push_back(std::move(*paged));

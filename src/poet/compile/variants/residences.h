@@ -16,10 +16,11 @@ namespace poet {
 /// Returns whether no choice leaves room for the largest op.
 [[nodiscard]] bool is_below_floor(const Form& form, Bytes ram_budget);
 
-/// Returns choices that leave a little less and a little more RAM free than `best`: one to three quarters of
-/// the way to those of `tried` next to it. `best` is among `tried`.
+/// Returns choices that leave a little less and a little more RAM free than `best`, which cut the way to
+/// those of `tried` next to it into so many parts. `best` is among `tried`.
 [[nodiscard]] std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& form,
-                                                   const std::vector<PagedSet>& tried, const PagedSet& best);
+                                                   const std::vector<PagedSet>& tried, const PagedSet& best,
+                                                   int parts);
 
 /// Returns whether the choice leaves room for the largest op and may be paged within the limits.
 [[nodiscard]] bool is_possible(const CompileRequest& request, const Form& form, const PagedSet& paged);

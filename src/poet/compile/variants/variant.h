@@ -23,9 +23,9 @@ struct Form {
   std::vector<OpId> order;        // of the graph's ops; empty: the given one, in which
   Bytes given_peak{};             // keeping everything takes so much
   Report keep_all;                // baseline energy and time, keep-all peak
-  StepBound least;                // of every plan on the device
+  StepBound least_step;           // of every plan on the device, in the request's RAM; else zero
   PagedSet all;                   // what could be paged, if compile() chooses; else empty
-  Bytes floor{};                  // of RAM, with all of that paged
+  Bytes floor{};                  // of RAM, with all of that paged, if compile() chooses
   std::vector<PagedSet> choices;  // of these, to try first (residences.h)
   int number = 0;                 // in the order of their making, from 0
 };
