@@ -24,9 +24,10 @@ namespace poet {
 ///
 /// Threads: up to `options.threads` search at a time, each in one variant or for one bound; of these, one is
 /// the calling thread, and the others end with a batch of slices (compile/side_by_side.h). With two or more
-/// another one may split the operators for the next form (CompileRequest::cuts). The result does
-/// not depend on their number, unless time runs out. Callbacks are called by the calling thread. Any number
-/// of threads may call this at once; each gets the result it would get alone, unless time runs out.
+/// another one may split the operators for the next form (CompileRequest::cuts). The result does not depend
+/// on their number, unless time runs out. Callbacks are called by the calling thread, but for those of the
+/// cuts. Any number of threads may call this at once; each gets the result it would get alone, unless time
+/// runs out.
 ///
 /// Memory: that of all variants' searches, whatever the number of threads; each thread adds a solver's child
 /// process.

@@ -127,7 +127,7 @@ std::vector<Portfolio::Turn> Portfolio::next_turns() const {
   return turns;
 }
 
-// Its quick steps take no more than was spent on all searches so far.
+// Its quick steps, or this part of them, take no more than was spent on all searches so far.
 bool Portfolio::cut_is_due(double part) const {
   constexpr double kSteps = 16;  // for all variants of a form, about
   if (!may_gain_by_cuts()) return false;
