@@ -70,7 +70,8 @@ class Portfolio {
     bool bound_has_ended = false;
     std::unique_ptr<VariantSearch> proof;
     bool proof_has_ended = false;
-    double spent_on_bound = 0, spent_on_refining = 0;
+    double spent_at_first = 0, spent_on_refining = 0;  // on quick steps
+    double spent_on_bound = 0;
     double last_on_bound = 0;  // effort of the last step: the next one may take twice as much
 
     [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
@@ -105,6 +106,7 @@ class Portfolio {
   void refine(FormSearch& of);
   bool try_beside_the_best(FormSearch& of, int parts);
   void note_quick_step(Member& member);
+  [[nodiscard]] bool keeps_up(const Member& best) const;
   void judge(Member& member);
   [[nodiscard]] static double overhead_of(const Member& member);
   [[nodiscard]] bool may_gain(const FormSearch& of) const;

@@ -58,8 +58,10 @@ bool Portfolio::would_gain_by_cuts() const {
   return ledger_.gap_to((*whole)->form->keep_all.energy) > request_.options.gap;
 }
 
+// Besides a plan that is known, its quick steps should end in time, too: they take as long.
 bool Portfolio::has_time_for_next_cut() const {
-  return clock_.limit().remaining() >= kShares.splitting_per_op * ops_of_next_cut();
+  const double splitting = kShares.splitting_per_op * ops_of_next_cut();
+  return clock_.limit().remaining() >= (ledger_.has_plan() ? 2 : 1) * splitting;
 }
 
 // Null if there is none: it has more ops than split() makes, or not every op can be what the caller wants.
@@ -137,6 +139,7 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
   const auto has_step = [&](Member* member) {
     if (!member->search.is_quick() || member->is_behind) return false;
     if (!ledger_.may_save(*member->search.variant().form)) return false;
+    if (last_steps == 0 && rank(member) > 0 && !keeps_up(*by_energy.front())) return false;
     if (member->search.is_last_quick()) return rank(member) < last_steps;
     const bool all_alike = by_energy.front()->search.joules() == kInfinity;
     return !halves || all_alike || rank(member) < std::max(kLikely, members.size() >> member->quick_steps);
@@ -149,8 +152,10 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
       if (has_step(member)) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;
+      if (ledger_.has_plan()) add_bound(best_form(), spent_on_plans(), kInfinity, batch);
       more = run(batch) || more;
-      for (const Slice& slice : batch) note_quick_step(*slice.member);
+      for (const Slice& slice : batch)
+        if (slice.member != nullptr) note_quick_step(*slice.member);
       batch.clear();
     }
     for (Member* member : members) judge(*member);
@@ -158,11 +163,20 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
 }
 
 void Portfolio::note_quick_step(Member& member) {
-  spent_quickly_ += kQuickStep * ops_of(*member.search.variant().form);
+  FormSearch& of = form_of(member.search.variant());
+  const double effort = kQuickStep * ops_of(*of.form);
+  spent_quickly_ += effort;
+  (of.is_refined ? of.spent_on_refining : of.spent_at_first) += effort;
   if (best_after_.size() <= member.quick_steps) best_after_.emplace_back(kInfinity, kInfinity);
   auto& [joules, overhead] = best_after_[member.quick_steps++];
   joules = std::min(joules, member.search.joules());
   overhead = std::min(overhead, overhead_of(member));
+}
+
+// Returns whether the best of a form's members is about as good as any other form's after as many steps.
+bool Portfolio::keeps_up(const Member& best) const {
+  constexpr double kAbout = 1.01;
+  return best.quick_steps == 0 || best.search.joules() <= kAbout * best_after_[best.quick_steps - 1].first;
 }
 
 // A full search saves up to a fifth of the energy of a quick one, and two thirds of the overhead. Where
@@ -192,7 +206,6 @@ std::vector<PagedSet> Portfolio::tried(const FormSearch& of) const {
 // Adds the choices that were unlikely, and others that leave less or more RAM free than the best one.
 void Portfolio::refine(FormSearch& of) {
   constexpr std::array kParts = {2, 2, 4};  // in which each round cuts the way to the next choice
-  const double before = spent_quickly_;
   of.is_refined = true;
   for (Variant& variant : of.unlikely) add_member(of, std::move(variant));
   of.unlikely.clear();
@@ -202,7 +215,6 @@ void Portfolio::refine(FormSearch& of) {
   const bool tries_more = request_.choose_paged && of.form->regime.tries_many_sets;
   for (const int parts : kParts)
     if (!tries_more || clock_.limit()() || !try_beside_the_best(of, parts)) break;
-  of.spent_on_refining += spent_quickly_ - before;
 }
 
 // Returns whether there were such choices.

@@ -51,6 +51,7 @@ bool Portfolio::run(const Slice& slice, Ledger& record) {
 }
 
 bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
+  if (clock_.limit()()) return false;
   const double enough = of.spent_on_bound + effort;
   do {
     const double before = of.spent_on_bound;

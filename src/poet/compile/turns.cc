@@ -167,17 +167,19 @@ void Portfolio::add_slices(const Turn& turn, const Member& leader, std::vector<S
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
 }
 
-// Half as much as is `spent` on plans goes into the bound on every choice of what is paged, as it says when
-// to stop, and what to page: what is left of that.
+// So much of what is `spent` on plans, and on the form's first quick steps, goes into the bound on every
+// choice of what is paged, as it says when to stop, and what to page: what is left of that.
 double Portfolio::for_bound(const FormSearch& of, double spent) const {
-  constexpr double kForBounds = 0.5;
+  constexpr double kForBounds = 0.3;
   const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
-  return may_rise && of.has_bounds() ? kForBounds * spent - of.spent_on_bound : -kInfinity;
+  return may_rise && of.has_bounds() ? kForBounds * (of.spent_at_first + spent) - of.spent_on_bound
+                                     : -kInfinity;
 }
 
 // The relaxation's first step takes little, and may prove the best plan.
 bool Portfolio::begins_with_bound(const FormSearch& of) const {
-  return of.form->regime.relaxes_residence && ledger_.has_plan() && !of.is_refined && for_bound(of, 0) == 0;
+  return of.form->regime.relaxes_residence && ledger_.has_plan() && !of.is_refined &&
+         of.spent_on_bound == 0 && for_bound(of, 0) >= 0;
 }
 
 void Portfolio::add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const {

@@ -28,7 +28,7 @@ TEST(TimeShares, AreThoseOfTheDocument) {
   const auto has_row = [&](const std::string& part, const std::string& share) {
     EXPECT_THAT(text, testing::HasSubstr(fmt::format("| {} | {} |", part, share)));
   };
-  has_row("splitting operators begins only with so much time left",
+  has_row("splitting operators begins only with so much time left, twice as much if there is a plan",
           fmt::format("{:g} ms per op", 1e3 * of.splitting_per_op));
   has_row("addresses for a plan whose addresses do not fit, once more with all effort",
           percent(of.placing_again) + " of the time left");

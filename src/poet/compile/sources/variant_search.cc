@@ -93,7 +93,8 @@ bool VariantSearch::one_step() {
 
 // Where plans and bounds do not take turns, plans come first: if one is good enough, a bound shows that soon.
 bool VariantSearch::next_step() {
-  const bool takes_turns = variant_.form->regime.takes_turns && scratch_ && !scratch_->is_quick();
+  const bool bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
+  const bool takes_turns = bounds && scratch_ && !scratch_->is_quick();
   if (takes_turns && !staged_) start_staged();
   bounds_turn_ = takes_turns && !bounds_turn_;
   const auto go_on_with_stages = [this] {
@@ -123,6 +124,11 @@ void VariantSearch::start_staged() {
   if (staged_->is_impossible()) ledger_->close(variant_);
 }
 
+// Turning a plan of a large graph into an answer takes long.
+bool VariantSearch::is_too_late(Joules energy) const {
+  return ledger_->has_plan() && energy.value() >= ledger_->joules() && clock_.limit()();
+}
+
 const SynchronousPlan* VariantSearch::best_synchronous() const {
   if (near_) return near_->best();
   return scratch_ ? scratch_->best() : nullptr;
@@ -137,12 +143,13 @@ void VariantSearch::collect() {
     nodes_ = search.nodes;
   }
   if (variant_.bounds_only) return;
-  if (scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_) {
+  const bool placed = scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_;
+  if (placed && !is_too_late(scratch_->placed()->energy)) {
     placed_joules_ = scratch_->placed()->energy.value();
     if (auto placed = placed_proposal()) consider(std::move(*placed));
   }
   if (const SynchronousPlan* best = best_synchronous();
-      best != nullptr && best->energy.value() < synchronous_joules_) {
+      best != nullptr && best->energy.value() < synchronous_joules_ && !is_too_late(best->energy)) {
     synchronous_joules_ = best->energy.value();
     consider(proposal_of(*best));
   }

@@ -79,6 +79,7 @@ class VariantSearch {
   [[nodiscard]] std::optional<Proposal> placed_proposal() const;
   [[nodiscard]] std::optional<Proposal> staged_proposal();
   [[nodiscard]] const SynchronousPlan* best_synchronous() const;
+  [[nodiscard]] bool is_too_late(Joules energy) const;
 
   const Variant variant_;
   const CompileRequest& request_;

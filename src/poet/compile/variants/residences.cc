@@ -84,7 +84,7 @@ Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const F
 
 void widen_scope(const CompileRequest& request, Variant& variant) {
   const Form& form = *variant.form;
-  if (variant.scope != Scope::nothing || variant.paged != form.all) return;
+  if (form.regime.takes_turns || variant.scope != Scope::nothing || variant.paged != form.all) return;
   const Limits& limits = request.limits;
   if (limits.deadline || write_limit(variant.judged->costs, limits)) return;
   if (rounding_of(form.instance, form.all) != Bytes(0)) return;

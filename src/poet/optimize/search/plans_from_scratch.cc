@@ -42,7 +42,7 @@ void PlansFromScratch::prepare() {
   // The likeliest guess comes last, for what follows.
   for (const std::size_t i : {std::size_t{0}, kLikely})
     steps.emplace_back([this, i] { return stream(guess(i), kFew); });
-  steps.emplace_back([this] { return search_a_little(); });
+  if (problem.regime.searches_beside_passes) steps.emplace_back([this] { return search_a_little(); });
   const std::size_t quick = steps.size();
   steps.emplace_back([this] { return stream(guess(kWaiting.size() - 1), kFew); });
   for (int round = kFew; round < kPasses; round += rounds)
@@ -92,7 +92,8 @@ bool PlansFromScratch::find_the_first(Guess& of) {
 
 bool PlansFromScratch::stream(Guess& of, int rounds) {
   if (stop_()) return false;
-  effort_of_last_ = effort_per_op(7.0 * rounds, of.problem.ops);
+  const double round = of.problem.regime.takes_turns ? 20 : 7;  // microseconds per op
+  effort_of_last_ = effort_per_op(round * rounds, of.problem.ops);
   if (!of.streams) of.streams.emplace(of.problem);
   for (StreamingSearch* streams : {&*of.streams, &streams_with_addresses(of)}) {
     bool better = false;
@@ -106,7 +107,7 @@ bool PlansFromScratch::stream(Guess& of, int rounds) {
 bool PlansFromScratch::search_a_little() {
   constexpr double kPartOfEffort = 0.04;
   Guess& of = guess(kLikely);
-  if (stop_() || !of.problem.regime.searches_beside_passes) return false;
+  if (stop_()) return false;
   effort_of_last_ = effort_per_op(80, of.problem.ops);
   search_candidates(of.problem, options_, stop_, plans_, kPartOfEffort);
   return true;

@@ -36,8 +36,8 @@ class PlansFromScratch {
 
   /// Returns whether the next step is one of the streaming passes that come first.
   [[nodiscard]] bool is_quick() const { return !prepared_ || left_.size() > slow_; }
-  /// Returns whether the next step is the last of these, a little of the search that follows them: it takes
-  /// as long as all others.
+  /// Returns whether the next step is the last of these, which takes as long as all others: a little of the
+  /// search that follows them, or in large graphs more passes.
   [[nodiscard]] bool is_last_quick() const { return prepared_ && left_.size() == slow_ + 1; }
 
   /// The effort of the last step (optimize/effort.h).
