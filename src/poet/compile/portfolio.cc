@@ -34,16 +34,17 @@ bool Portfolio::has_members() const {
 bool Portfolio::go_on() {
   if (clock_.limit()()) return false;
   be_punctual();
-  if (FormSearch& best = best_form(); begins_with_bound(best)) {
-    run({nullptr, &best, 0}, ledger_);
-    ledger_.report("residence of parameters");
-    if (Member* const other = take_suggestion(best)) run_quickly({other}, false, 1);
+  if (Member* const other = take_suggestion(best_form())) {  // of a bound beside quick steps
+    run_quickly({other}, false, 1);
     return true;
   }
   const std::vector<Turn> turns = next_turns();
   for (const Turn& turn : turns)
     if (!turn.of->is_refined) {
-      refine(*turn.of);
+      if (turn.first->search.wants_addresses())
+        go_on_with({{turn.first, nullptr, 0}});  // often better than what refining finds
+      else
+        refine(*turn.of);
       return true;
     }
   if (cut_is_due()) {
@@ -56,6 +57,11 @@ bool Portfolio::go_on() {
     add_next_cut();
     return true;
   }
+  go_on_with(batch);
+  return true;
+}
+
+void Portfolio::go_on_with(const std::vector<Slice>& batch) {
   run(batch);
   std::vector<Member*> added;
   for (const Slice& slice : batch) {
@@ -65,7 +71,6 @@ bool Portfolio::go_on() {
       added.push_back(other);
   }
   run_quickly(added, false, added.size());
-  return true;
 }
 
 bool Portfolio::is_proven() const { return ledger_.has_plan() && !ledger_.may_save(*best_form().form); }

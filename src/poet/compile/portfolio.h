@@ -70,12 +70,14 @@ class Portfolio {
     bool bound_has_ended = false;
     std::unique_ptr<VariantSearch> proof;
     bool proof_has_ended = false;
-    double spent_at_first = 0, spent_on_refining = 0;  // on quick steps
+    double spent_at_first = 0;     // on quick steps before it is refined
+    double spent_on_refining = 0;  // on those since
     double spent_on_bound = 0;
     double last_on_bound = 0;  // effort of the last step: the next one may take twice as much
 
     [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
-    [[nodiscard]] double spent() const;  // on plans
+    [[nodiscard]] double spent() const;  // on plans, since the first quick steps
+    [[nodiscard]] double spent_with_bounds() const;
   };
 
   /// Part of a batch: a search, or the bounds of a form, until it has spent so much more effort; at least a
@@ -120,9 +122,10 @@ class Portfolio {
   [[nodiscard]] bool cut_is_due(double part = 1) const;
   [[nodiscard]] std::vector<Slice> slices_of(const std::vector<Turn>& turns) const;
   void add_slices(const Turn& turn, const Member& leader, std::vector<Slice>& batch) const;
-  [[nodiscard]] double for_bound(const FormSearch& of, double spent) const;
-  [[nodiscard]] bool begins_with_bound(const FormSearch& of) const;
+  [[nodiscard]] bool bound_may_rise(const FormSearch& of) const;
+  [[nodiscard]] static double owed_to_bound(const FormSearch& of, double spent);
   void add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const;
+  void go_on_with(const std::vector<Slice>& batch);
   void begin_next_cut();
   bool run(const std::vector<Slice>& batch);
   bool run(const Slice& slice, Ledger& record);

@@ -58,7 +58,7 @@ bool Portfolio::would_gain_by_cuts() const {
   return ledger_.gap_to((*whole)->form->keep_all.energy) > request_.options.gap;
 }
 
-// Besides a plan that is known, its quick steps should end in time, too: they take as long.
+// With a plan known, some of its quick steps should end in time, too.
 bool Portfolio::has_time_for_next_cut() const {
   const double splitting = kShares.splitting_per_op * ops_of_next_cut();
   return clock_.limit().remaining() >= (ledger_.has_plan() ? 2 : 1) * splitting;
@@ -129,17 +129,19 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
 // which of theirs are worth placing. With `halves` only the better half, at least kLikely, goes on after each
-// step; the last step, which takes as long as all others, is for the `last_steps` best alone.
+// step; the last step, which takes as long as all others, is for the `last_steps` best alone. Without last
+// steps this is the first look at a form: if it does not keep up with others, only its best goes on.
 void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps) {
   constexpr std::size_t kAbreast = 16;
   std::vector<Member*> by_energy = members;
   const auto rank = [&](Member* member) {
     return static_cast<std::size_t>(std::ranges::find(by_energy, member) - by_energy.begin());
   };
+  const bool is_first_look = last_steps == 0 && ledger_.has_plan();
   const auto has_step = [&](Member* member) {
     if (!member->search.is_quick() || member->is_behind) return false;
     if (!ledger_.may_save(*member->search.variant().form)) return false;
-    if (last_steps == 0 && rank(member) > 0 && !keeps_up(*by_energy.front())) return false;
+    if (is_first_look && rank(member) > 0 && !keeps_up(*by_energy.front())) return false;
     if (member->search.is_last_quick()) return rank(member) < last_steps;
     const bool all_alike = by_energy.front()->search.joules() == kInfinity;
     return !halves || all_alike || rank(member) < std::max(kLikely, members.size() >> member->quick_steps);
@@ -152,7 +154,11 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
       if (has_step(member)) batch.push_back({member, nullptr, 0});
       const bool is_full = batch.size() == (ledger_.has_plan() ? kAbreast : 1);
       if (batch.empty() || !(is_full || member == members.back())) continue;
-      if (ledger_.has_plan()) add_bound(best_form(), spent_on_plans(), kInfinity, batch);
+      if (ledger_.has_plan() && !suggested(best_form())) {
+        const double effort =
+            static_cast<double>(batch.size()) * kQuickStep * ops_of(*member->search.variant().form);
+        add_bound(best_form(), spent_on_plans(), effort, batch);
+      }
       more = run(batch) || more;
       for (const Slice& slice : batch)
         if (slice.member != nullptr) note_quick_step(*slice.member);

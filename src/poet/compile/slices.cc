@@ -31,7 +31,7 @@ bool Portfolio::run(const std::vector<Slice>& batch) {
 // than it takes, as an answer has to wait for it.
 void Portfolio::begin_next_cut() {
   constexpr double kSoon = 0.5;  // of what its quick steps take
-  const bool begins = spent_on_plans() == 0 && spent_on_bounds() == 0;
+  const bool begins = std::ranges::none_of(forms_, [](const auto& of) { return of->is_refined; });
   if (request_.options.threads == 1 || !(begins ? may_gain_by_cuts() : cut_is_due(kSoon))) return;
   if (clock_.limit().elapsed() >= kShares.splitting_per_op * ops_of_next_cut())
     cuts_->begin_next(prefers_index());

@@ -8,6 +8,8 @@
 
 namespace poet {
 
+double Portfolio::FormSearch::spent_with_bounds() const { return spent_at_first + spent() + spent_on_bound; }
+
 double Portfolio::FormSearch::spent() const {
   return std::accumulate(members.begin(), members.end(), spent_on_refining,
                          [](double sum, const auto& member) { return sum + member->search.spent(); });
@@ -19,7 +21,8 @@ bool Portfolio::may_gain(const FormSearch& of) const {
   if (!ledger_.may_save(*of.form)) return false;
   if (!ledger_.has_plan()) return true;
   const Variant& best = ledger_.variant_of_best();
-  return ledger_.may_save(*best.form) || spent_on_plans() < 2 * form_of(best).spent();
+  const FormSearch& proven = form_of(best);
+  return ledger_.may_save(*best.form) || spent_on_plans() - proven.spent() < proven.spent_with_bounds();
 }
 
 // The search with the form's best plan that has not ended.
@@ -117,7 +120,8 @@ std::vector<Portfolio::Turn> Portfolio::next_turns() const {
   if (first == nullptr) return {};
   FormSearch& leading = form_of(first->search.variant());
   double step = first->search.effort_of_last();
-  if (for_bound(best_form(), spent_on_plans()) > 0) step = std::max(step, best_form().last_on_bound);
+  if (bound_may_rise(best_form()) && owed_to_bound(best_form(), spent_on_plans()) > 0)
+    step = std::max(step, best_form().last_on_bound);
   std::vector<Turn> turns = {{&leading, first, 2 * step}};
   const double for_rivals = 2 * (leading.spent() + step) - spent_on_plans();
   if (for_rivals <= 0) return turns;
@@ -146,8 +150,6 @@ std::vector<Portfolio::Slice> Portfolio::slices_of(const std::vector<Turn>& turn
     add_bound(*of, (of == &best_form() ? spent_on_plans() : of->spent()) + effort, most, batch);
   if (std::ranges::find(turns, &best_form(), &Turn::of) == turns.end())
     add_bound(best_form(), spent_on_plans(), most, batch);
-  // Bounds first: they take less, and with one thread time may be up before the others have ended.
-  std::ranges::stable_partition(batch, [](const Slice& slice) { return slice.bounds != nullptr; });
   return batch;
 }
 
@@ -167,24 +169,23 @@ void Portfolio::add_slices(const Turn& turn, const Member& leader, std::vector<S
       batch.push_back({other, nullptr, for_others / static_cast<double>(others.size())});
 }
 
+bool Portfolio::bound_may_rise(const FormSearch& of) const {
+  return ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty() && of.has_bounds();
+}
+
 // So much of what is `spent` on plans, and on the form's first quick steps, goes into the bound on every
 // choice of what is paged, as it says when to stop, and what to page: what is left of that.
-double Portfolio::for_bound(const FormSearch& of, double spent) const {
+double Portfolio::owed_to_bound(const FormSearch& of, double spent) {
   constexpr double kForBounds = 0.3;
-  const bool may_rise = ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty();
-  return may_rise && of.has_bounds() ? kForBounds * (of.spent_at_first + spent) - of.spent_on_bound
-                                     : -kInfinity;
+  return kForBounds * (of.spent_at_first + spent) - of.spent_on_bound;
 }
 
-// The relaxation's first step takes little, and may prove the best plan.
-bool Portfolio::begins_with_bound(const FormSearch& of) const {
-  return of.form->regime.relaxes_residence && ledger_.has_plan() && !of.is_refined &&
-         of.spent_on_bound == 0 && for_bound(of, 0) >= 0;
-}
-
+// Puts it first: one step may take the longest, and with one thread time may be up before the others have
+// ended.
 void Portfolio::add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const {
-  const double effort = for_bound(of, spent);
-  if (effort > (batch.empty() ? -kInfinity : 0)) batch.push_back({nullptr, &of, std::min(effort, most)});
+  if (!bound_may_rise(of)) return;
+  const double owed = owed_to_bound(of, spent);
+  if (owed > 0 || batch.empty()) batch.insert(batch.begin(), {nullptr, &of, std::min(owed, most)});
 }
 
 }  // namespace poet

@@ -86,7 +86,7 @@ double StagedSearch::microseconds_of(Step step) const {
   const bool mends = heuristics_.mends();
   if (step == &StagedSearch::anneal_first && !mends) return 1'000;
   if (step == &StagedSearch::search_locally && mends && search_.has_incumbent()) return 1'000;
-  if (step == &StagedSearch::bound_by_gaps) return problem_.regime.takes_turns ? 12 : 100;  // a round; all
+  if (step == &StagedSearch::bound_by_gaps) return problem_.regime.takes_turns ? 12 : 100;  // one round; all
   if (step == &StagedSearch::go_round) return kRound * static_cast<double>(1L << std::min(rounds(), 20));
   return 1;
 }

@@ -92,13 +92,17 @@ void VariantSearch::place_again() {
   unfit_.clear();  // the others need more energy
 }
 
+bool VariantSearch::wants_addresses() const {
+  if (ended_ || unfit_.empty()) return false;
+  const double joules = unfit_.front().energy.value();
+  return ledger_->is_notable(joules) && !is_repaired(joules);
+}
+
 // Repairs the decisions of the best plan that does not fit so that the addresses do. Takes a while, so only
 // if it would save something, and not again for plans that are hardly better.
 void VariantSearch::repair() {
-  if (unfit_.empty()) return;
-  const double joules = unfit_.front().energy.value();
-  if (!ledger_->is_notable(joules) || is_repaired(joules)) return;
-  repaired_at_ = joules;
+  if (!wants_addresses()) return;
+  repaired_at_ = unfit_.front().energy.value();
   repair(unfit_.front().decided, end_of_step());
   if (!ledger_->has_plan() && !unfit_.front().decided.recompute.empty()) repair({}, end_of_step());
 }

@@ -65,6 +65,12 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
 
 bool VariantSearch::is_quick() const { return !ended_ && scratch_ && scratch_->is_quick(); }
 
+// In large graphs the quick steps find plans about as good as all others do.
+bool VariantSearch::is_settled() const {
+  if (ended_ || staged_ || !scratch_) return true;
+  return variant_.form->regime.takes_turns && !scratch_->is_quick();
+}
+
 bool VariantSearch::go_on(Ledger& record) {
   Ledger* const common = std::exchange(ledger_, &record);
   const bool went = one_step();
@@ -91,15 +97,16 @@ bool VariantSearch::one_step() {
   return true;
 }
 
-// Where plans and bounds do not take turns, plans come first: if one is good enough, a bound shows that soon.
+// Where plans and a bound of the request do not take turns, plans come first: if one is good enough, a bound
+// shows that soon.
 bool VariantSearch::next_step() {
-  const bool bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
-  const bool takes_turns = bounds && scratch_ && !scratch_->is_quick();
+  const bool has_bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
+  const bool takes_turns = has_bounds && scratch_ && !scratch_->is_quick();
   if (takes_turns && !staged_) start_staged();
   bounds_turn_ = takes_turns && !bounds_turn_;
   const auto go_on_with_stages = [this] {
     if (!staged_) start_staged();
-    if (ledger_->has_plan()) staged_->know(ledger_->joules());
+    if (ledger_->has_plan()) staged_->know(ledger_->joules() + variant_.saved.value());
     const double before = staged_->effort();
     const bool went = staged_->go_on();
     step_effort_ = staged_->effort() - before;
@@ -122,6 +129,7 @@ void VariantSearch::start_staged() {
                                                      : Aim::plans_and_bound;
   staged_.emplace(problem, options_, clock_.limit(), near_ ? &*near_ : nullptr, aim);
   if (staged_->is_impossible()) ledger_->close(variant_);
+  ledger_->raise(variant_, staged_->search().bound(), staged_->search().staged_bound());
 }
 
 // Turning a plan of a large graph into an answer takes long.
@@ -143,8 +151,9 @@ void VariantSearch::collect() {
     nodes_ = search.nodes;
   }
   if (variant_.bounds_only) return;
-  const bool placed = scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_;
-  if (placed && !is_too_late(scratch_->placed()->energy)) {
+  const bool has_better =
+      scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_;
+  if (has_better && !is_too_late(scratch_->placed()->energy)) {
     placed_joules_ = scratch_->placed()->energy.value();
     if (auto placed = placed_proposal()) consider(std::move(*placed));
   }
@@ -207,6 +216,7 @@ std::optional<Proposal> VariantSearch::staged_proposal() {
 // Judges a plan by its timeline on the device.
 void VariantSearch::consider(Proposal proposal) {
   const Instance& instance = *variant_.judged;
+  if (!request_.addresses) proposal.layout.reset();
   if (request_.semantics == Semantics::device) {
     const Timeline line = timeline_of(instance, proposal.plan);
     proposal.energy = energy_of(instance, proposal.plan, line);

@@ -35,7 +35,7 @@ class VariantSearch {
   /// Returns whether it is the last of these, which takes as long as all others.
   [[nodiscard]] bool is_last_quick() const { return is_quick() && scratch_->is_last_quick(); }
   /// Returns whether the plans that come before bounds are found.
-  [[nodiscard]] bool is_settled() const { return ended_ || staged_ || !scratch_; }
+  [[nodiscard]] bool is_settled() const;
   /// Effort of the steps after the quick ones (optimize/effort.h).
   [[nodiscard]] double spent() const { return spent_; }
   /// That of the last one: the next one may take as much.
@@ -50,6 +50,8 @@ class VariantSearch {
   /// plan would save more than the gap; and by how much the best plan misses the deadline.
   [[nodiscard]] std::optional<Bytes> over() const;
   [[nodiscard]] std::optional<Seconds> late() const;
+  /// Returns whether the best plan, whose addresses do not fit, has not been repaired; a step does that.
+  [[nodiscard]] bool wants_addresses() const;
 
   /// Once the search has ended, or time is up: places the best plan again, with all effort, if its addresses
   /// do not fit, and repairs it and those that were the best before.

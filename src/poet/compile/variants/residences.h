@@ -29,7 +29,8 @@ namespace poet {
 /// bound, less what residence could save, holds for every choice that pages something.
 [[nodiscard]] Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const Form> form);
 
-/// Gives the variant that scope if its bound holds likewise.
+/// Gives the variant that scope if its bound holds likewise; not in large graphs, where proofs are searches
+/// of their own.
 void widen_scope(const CompileRequest& request, Variant& variant);
 
 }  // namespace poet
