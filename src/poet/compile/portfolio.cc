@@ -35,7 +35,7 @@ bool Portfolio::go_on() {
   if (clock_.limit()()) return false;
   be_punctual();
   if (Member* const other = take_suggestion(best_form())) {  // of a bound beside quick steps
-    run_quickly({other}, false, 1);
+    run_quickly({other}, false, best_form().is_refined ? 1 : 0);
     return true;
   }
   const std::vector<Turn> turns = next_turns();

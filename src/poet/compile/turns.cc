@@ -150,6 +150,9 @@ std::vector<Portfolio::Slice> Portfolio::slices_of(const std::vector<Turn>& turn
     add_bound(*of, (of == &best_form() ? spent_on_plans() : of->spent()) + effort, most, batch);
   if (std::ranges::find(turns, &best_form(), &Turn::of) == turns.end())
     add_bound(best_form(), spent_on_plans(), most, batch);
+  // Bounds first: a step may take the longest, and with one thread time may be up before the others have
+  // ended.
+  std::ranges::stable_partition(batch, [](const Slice& slice) { return slice.bounds != nullptr; });
   return batch;
 }
 
@@ -180,12 +183,10 @@ double Portfolio::owed_to_bound(const FormSearch& of, double spent) {
   return kForBounds * (of.spent_at_first + spent) - of.spent_on_bound;
 }
 
-// Puts it first: one step may take the longest, and with one thread time may be up before the others have
-// ended.
 void Portfolio::add_bound(FormSearch& of, double spent, double most, std::vector<Slice>& batch) const {
   if (!bound_may_rise(of)) return;
   const double owed = owed_to_bound(of, spent);
-  if (owed > 0 || batch.empty()) batch.insert(batch.begin(), {nullptr, &of, std::min(owed, most)});
+  if (owed > 0 || batch.empty()) batch.push_back({nullptr, &of, std::min(owed, most)});
 }
 
 }  // namespace poet

@@ -82,11 +82,14 @@ bool StagedSearch::go_on() {
 // Per op, but for what the solvers take.
 double StagedSearch::microseconds_of(Step step) const {
   constexpr double kRound = 1'000;
+  constexpr double kManyOps = 15'000;  // from where flows take more for each op
   if (step == &StagedSearch::be_greedy) return 150;
   const bool mends = heuristics_.mends();
   if (step == &StagedSearch::anneal_first && !mends) return 1'000;
   if (step == &StagedSearch::search_locally && mends && search_.has_incumbent()) return 1'000;
-  if (step == &StagedSearch::bound_by_gaps) return problem_.regime.takes_turns ? 12 : 100;  // one round; all
+  // A round there, all of them elsewhere.
+  if (step == &StagedSearch::bound_by_gaps)
+    return problem_.regime.takes_turns ? 12 * std::max(1.0, problem_.ops / kManyOps) : 100;
   if (step == &StagedSearch::go_round) return kRound * static_cast<double>(1L << std::min(rounds(), 20));
   return 1;
 }
