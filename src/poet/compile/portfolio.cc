@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "poet/plan/allowance.h"
+
 namespace poet {
 
 Portfolio::Portfolio(const CompileRequest& request, Clock& clock, Ledger& ledger)
@@ -19,6 +21,12 @@ Portfolio::FormSearch& Portfolio::form_of(const Variant& variant) const {
 // With the best plan; the given one without any.
 Portfolio::FormSearch& Portfolio::best_form() const {
   return ledger_.has_plan() ? form_of(ledger_.variant_of_best()) : *forms_.front();
+}
+
+// Computing every op once takes more for finer parts.
+bool Portfolio::is_late(const Form& form) const {
+  const auto& deadline = request_.limits.deadline;
+  return deadline && latest_end(*deadline) < form.keep_all.runtime;
 }
 
 Portfolio::FormSearch& Portfolio::leanest_form() const {

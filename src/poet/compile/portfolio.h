@@ -143,6 +143,7 @@ class Portfolio {
   void look_without_deadline(const Variant& variant);
   [[nodiscard]] FormSearch& form_of(const Variant& variant) const;
   [[nodiscard]] FormSearch& best_form() const;
+  [[nodiscard]] bool is_late(const Form& form) const;
   [[nodiscard]] FormSearch& leanest_form() const;
   [[nodiscard]] std::vector<PagedSet> tried(const FormSearch& of) const;
 

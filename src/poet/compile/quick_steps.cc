@@ -18,9 +18,7 @@ void Portfolio::begin() {
   constexpr int kPatience = 2;
   const FormSearch& given = add(given_form(request_));
   if (request_.cuts) cuts_.emplace(request_, *given.form);
-  const auto& deadline = request_.limits.deadline;
-  const bool too_late = deadline && latest_end(*deadline) < given.form->keep_all.runtime;
-  if (too_late && cuts_ && !request_.cuts->has_tables) cuts_.reset();  // parts take no less time
+  if (is_late(*given.form) && cuts_ && !request_.cuts->has_tables) cuts_.reset();  // parts take no less time
   const Bytes persistent = given.form->instance.costs.persistent;
   if (!request_.choose_paged && persistent > request_.limits.ram_budget) cuts_.reset();  // no parts fit
   int no_better = 0;
@@ -29,8 +27,9 @@ void Portfolio::begin() {
     const Bytes floor = leanest().floor;
     const FormSearch* next = add_next_cut();
     if (next == nullptr) break;
-    const bool better = before == kInfinity ? ledger_.has_plan() || next->form->floor < floor
-                                            : ledger_.is_notable_beside(before);
+    const bool leaner = next->form->floor < floor && !is_late(*next->form);
+    const bool better =
+        before == kInfinity ? ledger_.has_plan() || leaner : ledger_.is_notable_beside(before);
     no_better = better ? 0 : no_better + 1;
   }
   if (no_better == kPatience && !ledger_.has_plan() && !has_members()) cuts_.reset();  // finer fit no better
