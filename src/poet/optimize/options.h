@@ -35,7 +35,8 @@ struct SolveOptions {
   bool paging = true;
   bool rematerialization = true;
   bool explain = true;  // without a schedule, search for the least RAM and the least deadline
-  /// compile() with device semantics: also search for plans with synchronous paging, which are not staged.
+  /// compile(): also search for plans that are not staged, with synchronous paging on devices, and every plan
+  /// of a small graph.
   bool synchronous = true;
   Formulation formulation = Formulation::tight;
   Tightenings tightenings;

@@ -7,8 +7,10 @@
 
 #include "poet/compile/refit_with_reserve.h"
 #include "poet/optimize/explain.h"
+#include "poet/optimize/search/every_plan.h"
 #include "poet/optimize/search/prefetch_in_place.h"
 #include "poet/plan/allowance.h"
+#include "poet/plan/canonical.h"
 #include "poet/plan/schedule/linearise.h"
 #include "poet/plan/schedule/stages_of.h"
 #include "poet/plan/timing/timeline.h"
@@ -80,6 +82,7 @@ bool VariantSearch::go_on(Ledger& record) {
 
 bool VariantSearch::one_step() {
   if (ended_) return false;
+  if (!std::exchange(decided_, true) && decide()) return true;
   const bool quick = is_quick();
   const Stop& limit = clock_.limit();
   const bool is_up = quick && !limit.cancelled() ? end_of_step()() : limit();
@@ -94,6 +97,27 @@ bool VariantSearch::one_step() {
     repair();
   }
   if (quick || quick_joules_ == kInfinity) quick_joules_ = joules();
+  return true;
+}
+
+// Where nothing can be paged, every plan of a few ops takes a moment. Returns whether that was the case.
+bool VariantSearch::decide() {
+  const bool is_of_model = options_.formulation == Formulation::published || options_.solver == Solver::file;
+  const bool is_staged = is_of_model || !options_.synchronous;
+  if (loads_ || variant_.bounds_only || is_staged || !has_few_ops(problem_.instance)) return false;
+  const Problem problem = make_problem(problem_, options_);
+  if (!has_few_plans(problem)) return false;
+  const EveryPlan every = search_every_plan(problem, clock_.limit());
+  has_no_plan_ = every.bound == kInfinity;
+  if (has_no_plan_) ledger_->close(variant_);
+  ledger_->raise(variant_, every.bound, std::nullopt);
+  Proposal made;
+  for (const int op : every.computations)
+    made.plan.steps.push_back({StepKind::compute, OpId(static_cast<std::size_t>(op)), ValueId()});
+  if (made.plan.steps.empty()) return true;
+  made.plan = canonicalize(problem_.instance, made.plan, request_.semantics);
+  made.synchronous = true;
+  consider(std::move(made));
   return true;
 }
 
@@ -259,6 +283,8 @@ Outcome VariantSearch::explain() {
   if (!staged_) start_staged();
   outcome = staged_->outcome();
   if (outcome.certificate.status == Status::infeasible) ledger_->close(variant_);
+  if (has_no_plan_ && !staged_->is_impossible())
+    outcome.explanation.reason = "no plan is within the limits: all of these few ops were tried";
   collect();
   if (!loads_) return outcome;
   OpId& binding = outcome.explanation.binding_op;

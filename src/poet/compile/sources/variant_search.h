@@ -1,7 +1,7 @@
 #pragma once
 
-// The search in one variant, in steps: plans from scratch (streaming passes, greedy, local search), then
-// staged schedules with bounds, and plans near the solutions of relaxations.
+// The search in one variant, in steps: every plan of a small graph; plans from scratch (streaming passes,
+// greedy, local search), then staged schedules with bounds, and plans near the solutions of relaxations.
 
 #include <memory>
 #include <optional>
@@ -62,6 +62,7 @@ class VariantSearch {
 
  private:
   bool one_step();
+  bool decide();
   void start_staged();
   bool next_step();
   void collect();
@@ -95,6 +96,8 @@ class VariantSearch {
   std::optional<SynchronousSearch> near_;
   std::optional<StagedSearch> staged_;
   bool ended_ = false;
+  bool decided_ = false;      // as far as decide() can
+  bool has_no_plan_ = false;  // as decide() has found
   bool bounds_turn_ = false;
   double spent_ = 0;
   double step_effort_ = 0;

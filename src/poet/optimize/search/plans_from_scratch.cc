@@ -92,8 +92,8 @@ bool PlansFromScratch::find_the_first(Guess& of) {
 
 bool PlansFromScratch::stream(Guess& of, int rounds) {
   if (stop_()) return false;
-  const double round = of.problem.regime.takes_turns ? 20 : 7;  // microseconds per op
-  effort_of_last_ = effort_per_op(round * rounds, of.problem.ops);
+  const double microseconds = of.problem.regime.takes_turns ? 20 : 7;
+  effort_of_last_ = effort_per_op(microseconds * rounds, of.problem.ops);
   if (!of.streams) of.streams.emplace(of.problem);
   for (StreamingSearch* streams : {&*of.streams, &streams_with_addresses(of)}) {
     bool better = false;
