@@ -45,7 +45,7 @@ EXPORTED = {
     "optimize/heuristic/greedy.h", "optimize/milp/model.h", "optimize/order/least_peak.h",
     "optimize/problem/candidate.h", "optimize/problem/loads.h", "optimize/problem/problem.h", "optimize/problem/residence.h",
     "optimize/relaxation/residence_relaxation.h",
-    "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/plans_from_scratch.h",
+    "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/plans_from_scratch.h", "optimize/search/every_plan.h",
     "optimize/solvers",
     "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
     "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h",

@@ -13,8 +13,8 @@
 namespace poet {
 namespace {
 
-constexpr std::size_t kMostOps = 15;
-constexpr int kMostValues = 20;
+constexpr std::size_t kFewOps = 15;
+constexpr int kFewValues = 20;
 constexpr std::size_t kMostStates = 500'000;
 
 using Mask = std::uint32_t;
@@ -24,7 +24,7 @@ struct State {
   Mask in_ram = 0;
 
   [[nodiscard]] std::uint64_t key() const {
-    return static_cast<std::uint64_t>(computed) << kMostValues | in_ram;
+    return static_cast<std::uint64_t>(computed) << kFewValues | in_ram;
   }
 };
 
@@ -166,11 +166,11 @@ class Walk {
 
 }  // namespace
 
-bool has_few_ops(const Instance& instance) { return instance.graph.ops.size() <= kMostOps; }
+bool has_few_ops(const Instance& instance) { return instance.graph.ops.size() <= kFewOps; }
 
 bool has_few_plans(const Problem& problem) {
-  return !problem.paging && problem.residents.empty() && at(problem.ops) <= kMostOps &&
-         std::ranges::count_if(problem.active, [](char active) { return active != 0; }) <= kMostValues;
+  return !problem.paging && problem.residents.empty() && at(problem.ops) <= kFewOps &&
+         std::ranges::count_if(problem.active, [](char active) { return active != 0; }) <= kFewValues;
 }
 
 EveryPlan search_every_plan(const Problem& problem, const Stop& stop) { return Walk(problem, stop).run(); }
