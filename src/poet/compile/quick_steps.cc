@@ -129,8 +129,8 @@ std::vector<Portfolio::Member*> Portfolio::add_choices(FormSearch& of) {
 // Step by step, each of those that have not fallen behind: several at a time, once there is a plan that says
 // which of theirs are worth placing. With `halves` only the better half, at least kLikely, goes on after each
 // step; the last step, which takes as long as all others, is for the `last_steps` best alone. Without last
-// steps this is the first look at a form: with a plan it is over if tables by index are next, which need
-// less, and if the form does not keep up with others, only its best goes on.
+// steps this is the first look at a form: with a plan of a large one it is over if tables by index are next,
+// which need less, and if the form does not keep up with others, only its best goes on.
 void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, std::size_t last_steps) {
   constexpr std::size_t kAbreast = 16;
   std::vector<Member*> by_energy = members;
@@ -142,7 +142,7 @@ void Portfolio::run_quickly(const std::vector<Member*>& members, bool halves, st
     if (!member->search.is_quick() || member->is_behind) return false;
     if (!ledger_.may_save(*member->search.variant().form)) return false;
     const bool is_first_look = last_steps == 0 && ledger_.has_plan();
-    if (is_first_look && tables_are_next) return false;
+    if (is_first_look && tables_are_next && member->search.variant().form->regime.takes_turns) return false;
     if (is_first_look && rank(member) > 0 && !keeps_up(*by_energy.front())) return false;
     if (member->search.is_last_quick()) return rank(member) < last_steps;
     const bool all_alike = by_energy.front()->search.joules() == kInfinity;
