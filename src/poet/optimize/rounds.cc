@@ -63,7 +63,7 @@ bool FullModel::go_on(long work, std::set<int>& exact_stages) {
 }
 
 Rounds::Rounds(Search& search, Heuristics& heuristics)
-    : search_(search), heuristics_(heuristics), windows_(search), full_(search) {}
+    : search_(search), heuristics_(heuristics), windows_(search), clauses_(search), full_(search) {}
 
 bool Rounds::go_on() {
   constexpr int kFruitlessRounds = 3;
@@ -71,6 +71,17 @@ bool Rounds::go_on() {
   ended_ = !one_round();
   ++round_;
   return true;
+}
+
+// As long as it pays.
+void Rounds::learn_clauses(int doublings) {
+  constexpr double kEffort = 0.5;
+  constexpr double kWorthIt = 0.1;  // least improvement, relative to the open gap
+  for (bool pays = true; pays;) {
+    const double bound = search_.bound();
+    pays = clauses_.go_on(kEffort * static_cast<double>(1L << doublings)) &&
+           search_.bound() - bound >= kWorthIt * (search_.best_joules() - bound);
+  }
 }
 
 // Returns false if it was the last.
@@ -85,6 +96,7 @@ bool Rounds::one_round() {
   const long work = kWork << doublings;
   const auto seed = static_cast<unsigned>(round_) + 1;
   if (!p.paging) heuristics_.go_on(doublings, seed);  // better incumbents make the trees smaller
+  if (search_.options().tightenings.windows) learn_clauses(doublings);
   const bool more_windows = search_.options().tightenings.windows && windows_.run(work, exact_stages_);
   search_.go_on_synchronously(doublings, seed);
   if (staged_proven) {

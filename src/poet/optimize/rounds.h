@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "poet/optimize/clauses/clause_bound.h"
 #include "poet/optimize/heuristic/heuristics.h"
 #include "poet/optimize/milp/branch.h"
 #include "poet/optimize/milp/columns.h"
@@ -49,10 +50,12 @@ class Rounds {
 
  private:
   bool one_round();
+  void learn_clauses(int doublings);
 
   Search& search_;
   Heuristics& heuristics_;
   WindowSearch windows_;
+  ClauseBound clauses_;
   FullModel full_;
   std::set<int> exact_stages_;
   int round_ = 0;

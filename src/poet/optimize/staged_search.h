@@ -40,6 +40,9 @@ class StagedSearch {
   /// The search ends once a plan of that energy, known from elsewhere, is within the gap of the bound.
   void know(double joules) { search_.know(joules); }
 
+  /// Sequences that are no staged schedules count as plans from now on (Search::sequence()).
+  void accept_sequences() { search_.accept_sequences(); }
+
   [[nodiscard]] const Search& search() const { return search_; }
   /// The number of rounds so far, each of twice the effort of the one before.
   [[nodiscard]] int rounds() const { return rounds_ ? rounds_->count() : 0; }

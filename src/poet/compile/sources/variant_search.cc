@@ -100,24 +100,31 @@ bool VariantSearch::one_step() {
   return true;
 }
 
+// Whether plans that only compute, in any order, are answers.
+bool VariantSearch::takes_sequences() const {
+  const bool is_of_model = options_.formulation == Formulation::published || options_.solver == Solver::file;
+  return !loads_ && !variant_.bounds_only && options_.synchronous && !is_of_model;
+}
+
+void VariantSearch::consider(const std::vector<int>& computations) {
+  Proposal made;
+  for (const int op : computations)
+    made.plan.steps.push_back({StepKind::compute, OpId(static_cast<std::size_t>(op)), ValueId()});
+  made.plan = canonicalize(problem_.instance, made.plan, request_.semantics);
+  made.synchronous = true;
+  consider(std::move(made));
+}
+
 // Where nothing can be paged, every plan of a few ops takes a moment. Returns whether that was the case.
 bool VariantSearch::decide() {
-  const bool is_of_model = options_.formulation == Formulation::published || options_.solver == Solver::file;
-  const bool is_staged = is_of_model || !options_.synchronous;
-  if (loads_ || variant_.bounds_only || is_staged || !has_few_ops(problem_.instance)) return false;
+  if (!takes_sequences() || !has_few_ops(problem_.instance)) return false;
   const Problem problem = make_problem(problem_, options_);
   if (!has_few_plans(problem)) return false;
   const EveryPlan every = search_every_plan(problem, clock_.limit());
   has_no_plan_ = every.bound == kInfinity;
   if (has_no_plan_) ledger_->close(variant_);
   ledger_->raise(variant_, every.bound, std::nullopt);
-  Proposal made;
-  for (const int op : every.computations)
-    made.plan.steps.push_back({StepKind::compute, OpId(static_cast<std::size_t>(op)), ValueId()});
-  if (made.plan.steps.empty()) return true;
-  made.plan = canonicalize(problem_.instance, made.plan, request_.semantics);
-  made.synchronous = true;
-  consider(std::move(made));
+  if (!every.computations.empty()) consider(every.computations);
   return true;
 }
 
@@ -152,6 +159,7 @@ void VariantSearch::start_staged() {
                   : variant_.scope == Scope::nothing ? Aim::plans
                                                      : Aim::plans_and_bound;
   staged_.emplace(problem, options_, clock_.limit(), near_ ? &*near_ : nullptr, aim);
+  if (takes_sequences()) staged_->accept_sequences();
   if (staged_->is_impossible()) ledger_->close(variant_);
   ledger_->raise(variant_, staged_->search().bound(), staged_->search().staged_bound());
 }
@@ -185,6 +193,10 @@ void VariantSearch::collect() {
       best != nullptr && best->energy.value() < synchronous_joules_ && !is_too_late(best->energy)) {
     synchronous_joules_ = best->energy.value();
     consider(proposal_of(*best));
+  }
+  if (staged_ && staged_->search().sequence() && staged_->search().sequence()->joules < sequence_joules_) {
+    sequence_joules_ = staged_->search().sequence()->joules;
+    consider(staged_->search().sequence()->ops);
   }
   if (staged_ && staged_->search().has_incumbent())
     if (auto staged = staged_proposal()) consider(std::move(*staged));

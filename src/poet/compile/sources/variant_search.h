@@ -78,6 +78,8 @@ class VariantSearch {
   void place_again();
   void repair();
   void repair(const Decisions& decided, const Stop& stop);
+  [[nodiscard]] bool takes_sequences() const;
+  void consider(const std::vector<int>& computations);
   [[nodiscard]] Proposal proposal_of(const SynchronousPlan& plan) const;
   [[nodiscard]] std::optional<Proposal> placed_proposal() const;
   [[nodiscard]] std::optional<Proposal> staged_proposal();
@@ -105,6 +107,7 @@ class VariantSearch {
   double fitting_joules_ = kInfinity;  // of plans with addresses
   // The energies last collected, by the sources' own clocks.
   double synchronous_joules_ = kInfinity, placed_joules_ = kInfinity, staged_joules_ = kInfinity;
+  double sequence_joules_ = kInfinity;
   std::vector<Proposal> unfit_;                    // whose addresses do not fit, by increasing energy
   Bytes over_{};                                   // of the first
   double placed_with_ = 0, spent_on_placing_ = 0;  // effort: the last time, and placing plans again

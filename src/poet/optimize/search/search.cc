@@ -28,6 +28,14 @@ bool Search::offer(Candidate candidate) {
   return true;
 }
 
+bool Search::offer(Sequence sequence) {
+  if (!accepts_sequences_ || !sequence.within(problem_) || sequence.joules >= best_joules()) return false;
+  know(sequence.joules);
+  sequence_ = std::move(sequence);
+  report();
+  return true;
+}
+
 void Search::plan_transfers_now() {
   if (plans_ == nullptr || !to_plan_) return;
   plans_->consider(*incumbent_);

@@ -14,6 +14,7 @@
 #include "poet/optimize/outcome.h"
 #include "poet/optimize/problem/candidate.h"
 #include "poet/optimize/problem/problem.h"
+#include "poet/optimize/problem/sequence.h"
 #include "poet/optimize/search/planned_transfers.h"
 #include "poet/optimize/search/synchronous_search.h"
 
@@ -38,6 +39,12 @@ class Search {
   /// Retimes the candidate's transfers (device semantics) and accepts it as the incumbent if it is within the
   /// limits and cheaper than the incumbent. Returns whether it was accepted.
   bool offer(Candidate candidate);
+  /// Accepts the sequence, if it is within the limits and cheaper than everything known, once
+  /// accept_sequences() was called: it need not be a staged schedule. Returns whether it was accepted.
+  bool offer(Sequence sequence);
+  void accept_sequences() { accepts_sequences_ = true; }
+  /// The best of them, if any.
+  [[nodiscard]] const std::optional<Sequence>& sequence() const { return sequence_; }
   /// From now on, plans the transfers of a new incumbent whenever a phase begins. The plan's
   /// energy counts for best_joules().
   void plan_transfers_of_incumbents(PlannedTransfers& plans) { plans_ = &plans; }
@@ -59,8 +66,8 @@ class Search {
 
   [[nodiscard]] bool has_incumbent() const { return incumbent_.has_value(); }
   [[nodiscard]] const Candidate& incumbent() const { return *incumbent_; }
-  /// Returns the least energy of the incumbent, its plans (plan_transfers_of_incumbents()), the synchronous
-  /// plans and known ones; infinite without any.
+  /// Returns the least energy of the incumbent, its plans (plan_transfers_of_incumbents()), the sequences,
+  /// the synchronous plans and known ones; infinite without any.
   [[nodiscard]] double best_joules() const;
   /// Returns the same of the incumbent and its plans alone.
   [[nodiscard]] double best_staged_joules() const { return staged_joules(); }
@@ -118,6 +125,8 @@ class Search {
   PlannedTransfers* plans_ = nullptr;
   SynchronousSearch* synchronous_ = nullptr;
   bool to_plan_ = false;  // the incumbent's transfers are not planned yet
+  bool accepts_sequences_ = false;
+  std::optional<Sequence> sequence_;
   double known_ = kInfinity;
   double bound_;
   double staged_bound_;
