@@ -9,17 +9,22 @@ namespace {
 struct Placed {
   std::int64_t lower;
   std::int64_t upper;
+  std::size_t buffer;
   Span span;
 };
 
 bool is_lower(const Placed& a, const Placed& b) { return a.lower < b.lower; }
 
 /// Where so many bytes are free below, between or above what lies there, which comes from the lowest up.
-std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span, std::int64_t size) {
-  std::int64_t offset = 0;
+std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Buffer& buffer, std::size_t b,
+                        const Sections& sections) {
+  const Span& span = sections.spans[b];
+  const bool has_gaps = !sections.alive.empty();
+  std::int64_t offset = aligned(buffer.from, buffer.alignment);
   for (const Placed& other : from_lowest) {
-    if (other.lower - offset >= size) break;
-    if (other.upper > offset && meet(other.span, span)) offset = other.upper;
+    if (other.lower - offset >= buffer.size) break;
+    if (other.upper > offset && meet(other.span, span) && (!has_gaps || meet(sections, other.buffer, b)))
+      offset = aligned(other.upper, buffer.alignment);
   }
   return offset;
 }
@@ -49,7 +54,8 @@ double comparisons(const Sections& sections, int width) {
 /// Where most live long there is one block.
 class PlacedBuffers {
  public:
-  explicit PlacedBuffers(const Sections& sections) {
+  PlacedBuffers(const std::vector<Buffer>& buffers, const Sections& sections)
+      : buffers_(buffers), sections_(sections) {
     const auto all = static_cast<int>(sections.load.size());
     double least = std::numeric_limits<double>::infinity();
     constexpr int kNarrowest = 8;
@@ -62,25 +68,30 @@ class PlacedBuffers {
     blocks_.resize(static_cast<std::size_t>(all / width_ + 1));
   }
 
-  [[nodiscard]] std::int64_t lowest_free(const Span& span, std::int64_t size) {
+  [[nodiscard]] std::int64_t lowest_free(std::size_t b) {
+    const Span& span = sections_.spans[b];
     const auto first = block_of(span.first), last = block_of(span.last);
-    if (first == last) return lowest_gap(blocks_[first], span, size);
+    if (first == last) return lowest_gap(blocks_[first], buffers_[b], b, sections_);
     met_.clear();  // some twice, which is no harm
-    for (std::size_t b = first; b <= last; ++b)
-      for (const Placed& other : blocks_[b])
+    for (std::size_t block = first; block <= last; ++block)
+      for (const Placed& other : blocks_[block])
         if (meet(other.span, span)) met_.push_back(other);
     std::sort(met_.begin(), met_.end(), is_lower);
-    return lowest_gap(met_, span, size);
+    return lowest_gap(met_, buffers_[b], b, sections_);
   }
 
-  void add(const Placed& buffer) {
-    for (std::size_t b = block_of(buffer.span.first); b <= block_of(buffer.span.last); ++b)
-      blocks_[b].insert(std::upper_bound(blocks_[b].begin(), blocks_[b].end(), buffer, is_lower), buffer);
+  void add(std::size_t buffer, std::int64_t offset) {
+    const Span& span = sections_.spans[buffer];
+    const Placed placed{offset, offset + buffers_[buffer].size, buffer, span};
+    for (std::size_t b = block_of(span.first); b <= block_of(span.last); ++b)
+      blocks_[b].insert(std::upper_bound(blocks_[b].begin(), blocks_[b].end(), placed, is_lower), placed);
   }
 
  private:
   [[nodiscard]] std::size_t block_of(int section) const { return static_cast<std::size_t>(section / width_); }
 
+  const std::vector<Buffer>& buffers_;
+  const Sections& sections_;
   int width_ = 1;                            // sections
   std::vector<std::vector<Placed>> blocks_;  // each from the lowest up
   std::vector<Placed> met_;
@@ -92,13 +103,18 @@ FirstFit first_fit(const std::vector<Buffer>& buffers, const Sections& sections,
                    const std::vector<int>& order) {
   FirstFit fit;
   fit.offsets.resize(buffers.size());
-  PlacedBuffers placed(sections);
+  PlacedBuffers placed(buffers, sections);
+  const auto put = [&](std::size_t b, std::int64_t offset) {
+    placed.add(b, offset);
+    fit.offsets[b] = offset;
+    const std::int64_t end = offset + buffers[b].size;
+    fit.height = std::max(fit.height, end > buffers[b].to ? kAnywhere : end);
+  };
+  for (std::size_t b = 0; b < buffers.size(); ++b)
+    if (is_fixed(buffers[b])) put(b, buffers[b].from);
   for (const int i : order) {
     const auto b = static_cast<std::size_t>(i);
-    const std::int64_t offset = placed.lowest_free(sections.spans[b], buffers[b].size);
-    placed.add({offset, offset + buffers[b].size, sections.spans[b]});
-    fit.offsets[b] = offset;
-    fit.height = std::max(fit.height, offset + buffers[b].size);
+    if (!is_fixed(buffers[b])) put(b, placed.lowest_free(b));
   }
   return fit;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// First-fit: places each buffer in turn at the lowest offset that is free during its whole lifetime.
+// First-fit: places each buffer in turn at the lowest offset that is free during its whole lifetime; fixed
+// ones come first.
 
 #include "poet/plan/layout/arena/sections.h"
 
@@ -8,7 +9,7 @@ namespace poet {
 
 struct FirstFit {
   std::vector<std::int64_t> offsets;  // one per buffer
-  std::int64_t height = 0;
+  std::int64_t height = 0;            // kAnywhere: some buffer does not end where it has to
 };
 
 /// `order` is a permutation of the buffers. O(buffers^2) in the worst case; O(buffers * buffers alive at a

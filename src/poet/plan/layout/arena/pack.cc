@@ -22,7 +22,10 @@ class Packer {
  public:
   Packer(const std::vector<Buffer>& buffers, const PackOptions& options)
       : buffers_(buffers), options_(options), sections_(sections_of(buffers)), left_(options.effort) {
+    best_.height = kAnywhere;
     best_.lower_bound = greatest_load(sections_);
+    for (const Buffer& buffer : buffers)
+      best_.lower_bound = std::max(best_.lower_bound, buffer.from + buffer.size);
   }
 
   Packing run() {
@@ -33,20 +36,19 @@ class Packer {
 
  private:
   [[nodiscard]] bool done() const {
-    const bool good =
-        !best_.offsets.empty() && best_.height <= std::max(options_.good_enough, best_.lower_bound);
-    return good || left_ <= 0 || options_.stop();
+    const bool good = best_.height <= std::max(options_.good_enough, best_.lower_bound);
+    return good || best_.lower_bound > options_.capacity || left_ <= 0 || options_.stop();
   }
 
   void keep(std::vector<std::int64_t> offsets, std::int64_t height) {
-    if (!best_.offsets.empty() && height >= best_.height) return;
+    if (height >= best_.height) return;
     best_.offsets = std::move(offsets);
     best_.height = height;
   }
 
   FirstFit fit_in(const std::vector<int>& order) {
     FirstFit fit = first_fit(buffers_, sections_, order);
-    if (best_.offsets.empty() || fit.height < best_.height) best_order_ = order;
+    if (best_order_.empty() || fit.height < best_.height) best_order_ = order;
     keep(fit.offsets, fit.height);
     const auto count = static_cast<std::int64_t>(buffers_.size());
     left_ -= count * count / 2;
@@ -54,7 +56,7 @@ class Packer {
   }
 
   void fit_all() {
-    for (const std::vector<int>& order : trait_orders(buffers_, sections_)) {
+    for (const std::vector<int>& order : orders_) {
       fit_in(order);
       if (done()) return;
     }
@@ -72,7 +74,8 @@ class Packer {
       for (std::size_t i = 0; i < order.size(); ++i) {
         const auto b = static_cast<std::size_t>(order[i]);
         turn[b] = static_cast<double>(i);
-        if (fit.offsets[b] + buffers_[b].size > best_.lower_bound) turn[b] -= step * fraction(random_);
+        if (fit.offsets[b] + buffers_[b].size > std::min(best_.lower_bound, buffers_[b].to))
+          turn[b] -= step * fraction(random_);
       }
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
         return turn[static_cast<std::size_t>(a)] < turn[static_cast<std::size_t>(b)];
@@ -91,19 +94,26 @@ class Packer {
     }
   }
 
-  // Short tries from ever new orders, some of which happen to fit; and ever longer ones, a quarter of
-  // the effort, so that the search is complete in the end.
+  // Short tries from ever new orders, some of which happen to fit; and, for half of the effort, rounds of
+  // longer and longer ones from the orders by traits and a new one, so that the search is complete in the
+  // end.
   bool try_height(std::int64_t height, std::int64_t effort) {
     const std::int64_t brief = std::max<std::int64_t>(2 * static_cast<std::int64_t>(buffers_.size()), 100);
     std::int64_t lengthy = brief;
+    std::size_t turn = 0;  // in a round
     std::int64_t spent_briefly = 0, spent_long = 0;
     while (spent_briefly + spent_long < effort && !done()) {
-      const bool long_one = 3 * spent_long <= spent_briefly;
+      const bool long_one = spent_long <= spent_briefly;
       const PackLimits limits{height, long_one ? lengthy : brief, effort - spent_briefly - spent_long};
+      const bool by_traits = long_one && turn > 0;
       const PackAnswer answer = search_packing(
-          buffers_, sections_, outward_order(buffers_, sections_, random_), limits, options_.stop);
+          buffers_, sections_, by_traits ? orders_[turn - 1] : outward_order(buffers_, sections_, random_),
+          limits, options_.stop);
       (long_one ? spent_long : spent_briefly) += answer.effort;
-      if (long_one) lengthy *= 2;
+      if (long_one && ++turn > orders_.size()) {
+        turn = 0;
+        lengthy *= 4;
+      }
       left_ -= answer.effort;
       best_.nodes += answer.nodes;
       if (answer.status == PackStatus::found) {
@@ -124,30 +134,80 @@ class Packer {
   const std::vector<Buffer>& buffers_;
   const PackOptions& options_;
   const Sections sections_;
+  const std::vector<std::vector<int>> orders_ = trait_orders(buffers_, sections_);
   std::int64_t left_;  // of the effort
   std::mt19937 random_{1};
   std::vector<int> best_order_;  // for first-fit
   Packing best_;
 };
 
+void check(const std::vector<Buffer>& buffers) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  std::int64_t highest = 0;  // limit
+  for (const Buffer& buffer : buffers) {
+    ensure(buffer.upper > buffer.lower && buffer.size >= 0, "a buffer has a lifetime and a size");
+    ensure(buffer.alignment > 0 && buffer.from >= 0 && buffer.to >= buffer.from &&
+               buffer.to - buffer.from >= buffer.size,
+           "a buffer has an alignment and fits into its range");
+    const std::int64_t limit = buffer.to == kAnywhere ? buffer.from : buffer.to;
+    highest = std::max(highest, limit);
+    std::int64_t begin = buffer.lower;
+    for (const Lifetime& gap : buffer.gaps) {
+      ensure(gap.lower >= begin && gap.upper > gap.lower, "gaps are in order and within the lifetime");
+      begin = gap.upper;
+    }
+    ensure(begin <= buffer.upper && !periods_of(buffer).empty(), "a buffer is alive outside its gaps");
+  }
+  std::int64_t sum = highest;
+  for (const Buffer& buffer : buffers) {
+    ensure(sum <= kMost && buffer.size <= kMost - sum && buffer.alignment - 1 <= kMost - sum - buffer.size,
+           "the buffers' sizes add up to at most 2^62");
+    sum += buffer.size + (buffer.alignment - 1);
+  }
+}
+
+bool fixed_overlap(const std::vector<Buffer>& buffers) {
+  std::vector<Buffer> fixed;
+  std::vector<std::int64_t> at;
+  for (const Buffer& buffer : buffers) {
+    if (!is_fixed(buffer)) continue;
+    fixed.push_back(buffer);
+    at.push_back(buffer.from);
+  }
+  return !is_packing(fixed, at);
+}
+
 }  // namespace
 
+std::vector<Lifetime> periods_of(const Buffer& buffer) {
+  std::vector<Lifetime> periods;
+  std::int64_t begin = buffer.lower;
+  for (const Lifetime& gap : buffer.gaps) {
+    if (gap.lower > begin) periods.push_back({begin, gap.lower});
+    begin = gap.upper;
+  }
+  if (buffer.upper > begin) periods.push_back({begin, buffer.upper});
+  return periods;
+}
+
 Packing pack(const std::vector<Buffer>& buffers, const PackOptions& options) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  check(buffers);
   std::vector<Buffer> solid;
   std::vector<std::size_t> index;
-  std::int64_t sum = 0;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    ensure(buffers[b].upper > buffers[b].lower && buffers[b].size >= 0, "a buffer has a lifetime and a size");
-    ensure(buffers[b].size <= kMost - sum, "the buffers' sizes add up to at most 2^62");
-    sum += buffers[b].size;
     if (buffers[b].size == 0) continue;
     solid.push_back(buffers[b]);
     index.push_back(b);
   }
   Packing packing;
+  if (fixed_overlap(solid)) {
+    packing.height = packing.lower_bound = kAnywhere;
+    return packing;
+  }
   if (!solid.empty()) packing = Packer(solid, options).run();
-  std::vector<std::int64_t> offsets(buffers.size(), 0);
+  if (solid.size() > packing.offsets.size()) return packing;
+  std::vector<std::int64_t> offsets;
+  for (const Buffer& buffer : buffers) offsets.push_back(aligned(buffer.from, buffer.alignment));
   for (std::size_t i = 0; i < index.size(); ++i) offsets[index[i]] = packing.offsets[i];
   packing.offsets = std::move(offsets);
   return packing;
@@ -155,21 +215,30 @@ Packing pack(const std::vector<Buffer>& buffers, const PackOptions& options) {
 
 bool is_packing(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets) {
   if (offsets.size() != buffers.size()) return false;
-  if (std::any_of(offsets.begin(), offsets.end(), [](std::int64_t offset) { return offset < 0; }))
-    return false;
-  std::vector<std::size_t> by_start(buffers.size());
-  std::iota(by_start.begin(), by_start.end(), std::size_t{0});
+  struct Period {
+    Lifetime life;
+    std::size_t buffer;
+  };
+  std::vector<Period> by_start;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    const Buffer& buffer = buffers[b];
+    if (buffer.size == 0 && offsets[b] >= 0) continue;
+    if (offsets[b] < buffer.from || offsets[b] > buffer.to - buffer.size) return false;
+    if (!is_fixed(buffer) && offsets[b] % buffer.alignment != 0) return false;
+    for (const Lifetime& life : periods_of(buffer)) by_start.push_back({life, b});
+  }
   std::sort(by_start.begin(), by_start.end(),
-            [&](std::size_t a, std::size_t b) { return buffers[a].lower < buffers[b].lower; });
-  std::vector<std::size_t> alive;
-  for (const std::size_t b : by_start) {
-    if (buffers[b].size == 0) continue;
-    const auto dead = [&](std::size_t a) { return buffers[a].upper <= buffers[b].lower; };
+            [](const Period& a, const Period& b) { return a.life.lower < b.life.lower; });
+  std::vector<Period> alive;
+  for (const Period& period : by_start) {
+    const std::size_t b = period.buffer;
+    const auto dead = [&](const Period& one) { return one.life.upper <= period.life.lower; };
     alive.erase(std::remove_if(alive.begin(), alive.end(), dead), alive.end());
-    for (const std::size_t a : alive)
-      if (offsets[a] < offsets[b] + buffers[b].size && offsets[b] < offsets[a] + buffers[a].size)
+    for (const Period& one : alive)
+      if (offsets[one.buffer] < offsets[b] + buffers[b].size &&
+          offsets[b] < offsets[one.buffer] + buffers[one.buffer].size)
         return false;
-    alive.push_back(b);
+    alive.push_back(period);
   }
   return true;
 }

@@ -4,8 +4,9 @@
 #include <numeric>
 
 namespace poet {
+namespace {
 
-Sections sections_of(const std::vector<Buffer>& buffers) {
+Sections sections_without_gaps(const std::vector<Buffer>& buffers) {
   std::vector<std::size_t> by_start(buffers.size());
   std::iota(by_start.begin(), by_start.end(), std::size_t{0});
   std::vector<std::size_t> by_end = by_start;
@@ -29,6 +30,37 @@ Sections sections_of(const std::vector<Buffer>& buffers) {
     grown = false;
     sections.spans[dying].last = static_cast<int>(sections.load.size()) - 1;
     alive -= buffers[dying].size;
+  }
+  return sections;
+}
+
+}  // namespace
+
+bool meet(const Span& a, const std::vector<Span>& alive_a, const Span& b, const std::vector<Span>& alive_b) {
+  if (alive_a.empty() && alive_b.empty()) return meet(a, b);
+  if (alive_a.empty())
+    return std::any_of(alive_b.begin(), alive_b.end(), [&](const Span& one) { return meet(a, one); });
+  return std::any_of(alive_a.begin(), alive_a.end(),
+                     [&](const Span& one) { return meet(b, alive_b, one, {}); });
+}
+
+Sections sections_of(const std::vector<Buffer>& buffers) {
+  if (std::all_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) { return buffer.gaps.empty(); }))
+    return sections_without_gaps(buffers);
+  std::vector<Buffer> pieces;
+  for (const Buffer& buffer : buffers)
+    for (const Lifetime& period : periods_of(buffer))
+      pieces.push_back({period.lower, period.upper, buffer.size});
+  Sections sections = sections_without_gaps(pieces);
+  const std::vector<Span> spans = std::move(sections.spans);
+  sections.spans.clear();
+  sections.alive.resize(buffers.size());
+  auto piece = spans.begin();
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    const auto end = piece + static_cast<std::ptrdiff_t>(periods_of(buffers[b]).size());
+    sections.spans.push_back({piece->first, (end - 1)->last});
+    if (end - piece > 1) sections.alive[b].assign(piece, end);
+    piece = end;
   }
   return sections;
 }
