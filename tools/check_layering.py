@@ -23,6 +23,7 @@ COMPONENTS = {
     "cost": VALUES,
     "plan": VALUES | {"cost"},
     "optimize": PLANS,
+    "packing": {"base", "plan"},
     "verify": PLANS,  # never optimize: an error in one is to show in the other
     "pipeline": OPTIMIZERS | {"frontend", "autodiff", "split", "verify"},  # for apps, study, tests: whoever poses a problem
     "compile": OPTIMIZERS | {"verify"},  # the main path: from a posed problem to a plan
@@ -47,7 +48,7 @@ EXPORTED = {
     "optimize/relaxation/residence_relaxation.h",
     "optimize/search/prefetch_in_place.h", "optimize/search/streamed_plan.h", "optimize/search/plans_from_scratch.h", "optimize/search/every_plan.h",
     "optimize/solvers",
-    "plan/decoder", "plan/file", "plan/layout", "plan/schedule", "plan/timing",
+    "plan/decoder", "plan/file", "plan/layout", "plan/layout/arena/pack.h", "plan/schedule", "plan/timing",
     "runtime/data/data_input.h", "runtime/data/dataset.h", "runtime/data/numbers.h",
     "runtime/executor/program.h",
     "runtime/kernels/bfloat16.h", "runtime/kernels/kernel.h", "runtime/kernels/kernel_options.h",

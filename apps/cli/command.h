@@ -19,6 +19,7 @@ namespace poet::cli {
 [[nodiscard]] std::unique_ptr<Command> make_codegen(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_card(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_serve(CommandLine& program);
+[[nodiscard]] std::unique_ptr<Command> make_pack(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_models(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_devices(CommandLine& program);
 [[nodiscard]] std::unique_ptr<Command> make_completion(CommandLine& program);

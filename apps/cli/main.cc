@@ -20,12 +20,12 @@ int run(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto make :
        {make_solve, make_explain, make_compare, make_run, make_profile, make_verify, make_show, make_codegen,
-        make_card, make_import, make_weights, make_sweep, make_serve, make_reproduce, make_models,
+        make_card, make_import, make_weights, make_sweep, make_serve, make_reproduce, make_pack, make_models,
         make_devices, make_completion, make_manual})
     commands.push_back(make(program));
   return run_commands(program, commands,
                       "solve, run, codegen, card, profile, verify, show, explain, compare, import, weights, "
-                      "sweep, serve, reproduce, models, devices, completion or manual",
+                      "sweep, serve, reproduce, pack, models, devices, completion or manual",
                       argc, argv);
 }
 

@@ -35,7 +35,7 @@ TEST(BadCommandLine, IsOneLine) {
   expect_bad_input(
       "",
       "a command is missing: solve, run, codegen, card, profile, verify, show, explain, compare, import, "
-      "weights, sweep, serve, reproduce, models, devices, completion or manual "
+      "weights, sweep, serve, reproduce, pack, models, devices, completion or manual "
       "(poet --help describes them)");
   expect_bad_input("foo", "foo: unknown command (poet --help lists what there is)");
   expect_bad_input("manual foo", "foo: unknown command (poet --help lists them)");

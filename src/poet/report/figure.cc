@@ -14,6 +14,7 @@
 #include "poet/graph/dataflow.h"
 #include "poet/plan/allowance.h"
 #include "poet/plan/names.h"
+#include "poet/report/boxes.h"
 #include "poet/report/gnuplot.h"
 #include "poet/report/merged.h"
 #include "poet/report/page.h"
@@ -25,7 +26,6 @@ namespace {
 constexpr std::size_t kNamed = 24;  // up to so many ops have their names at the axis
 constexpr std::size_t kNamedParameters = 12;
 constexpr std::size_t kOutlined = 3'000;    // allocations
-constexpr std::size_t kMostBoxes = 500;     // of one colour that are drawn one by one
 constexpr std::size_t kMostPoints = 8'000;  // of a curve
 constexpr double kGrain = 0.25;             // of boxes, in units of the page
 constexpr double kCurveGrain = 0.1;         // finer, as brief drops of a curve count as long as its level
@@ -39,46 +39,8 @@ constexpr const char* kLightGreen = "#66c2a5";
 constexpr const char* kWhite = "#ffffff";
 constexpr const char* kBlack = "#000000";
 
-struct Unit {
-  double size;
-  const char* name;
-};
-
-/// The largest of which `most` has at least one and a half, else the smallest.
-template <std::size_t N>
-Unit unit_for(double most, const std::array<Unit, N>& increasing) {
-  Unit best = increasing.front();
-  for (const Unit& unit : increasing) {
-    if (most >= 1.5 * unit.size) best = unit;
-  }
-  return best;
-}
-
-constexpr std::array kTimes = {Unit{1e-9, "ns"}, Unit{1e-6, "us"}, Unit{1e-3, "ms"},
-                               Unit{1, "s"},     Unit{60, "min"},  Unit{3600, "h"}};
-constexpr std::array kBytes = {Unit{1, "B"}, Unit{1e3, "KB"}, Unit{1e6, "MB"}, Unit{1e9, "GB"},
-                               Unit{1e12, "TB"}};
-constexpr std::array kBinaryBytes = {Unit{1, "B"}, Unit{0x1p10, "KiB"}, Unit{0x1p20, "MiB"},
-                                     Unit{0x1p30, "GiB"}, Unit{0x1p40, "TiB"}};
-
-/// As format_bytes() writes them.
-Unit byte_unit_for(double most) {
-  return byte_units() == ByteUnits::binary ? unit_for(most, kBinaryBytes) : unit_for(most, kBytes);
-}
-
-/// Boxes of one colour.
-struct Series {
-  const char* name;
-  const char* colour;
-  const char* outline;
-  double outline_width;  // none: 0
-  std::vector<Box> boxes = {};
-
-  void add(double x0, double x1, double y0, double y1) { boxes.push_back({x0, x1, y0, y1}); }
-
-  /// Whether lines in another colour part its boxes.
-  [[nodiscard]] bool parted() const { return outline_width > 0 && outline != colour; }
-};
+constexpr std::array kTimes = {AxisUnit{1e-9, "ns"}, AxisUnit{1e-6, "us"}, AxisUnit{1e-3, "ms"},
+                               AxisUnit{1, "s"},     AxisUnit{60, "min"},  AxisUnit{3600, "h"}};
 
 /// Points of a curve, x and y in each line.
 using Curve = std::vector<std::pair<double, double>>;
@@ -100,7 +62,7 @@ class Figure {
         history_(history_of(picture)),
         axis_(axis),
         scale_(picture.trace, history_, axis),
-        x_unit_(axis == Axis::step ? Unit{1, ""} : unit_for(scale_.length(), kTimes)),
+        x_unit_(axis == Axis::step ? AxisUnit{1, ""} : unit_for(scale_.length(), kTimes)),
         named_(instance_.graph.ops.size() <= kNamed),
         page_(format, left()) {}
 
@@ -252,7 +214,7 @@ class Figure {
     double base = 0, top = 0;  // of the axis
     bool far = false;          // the budget is far above it
     bool is_cut = false;       // it begins above 0
-    Unit unit;
+    AxisUnit unit;
   };
 
   [[nodiscard]] MemoryAxis memory_axis(double peak) const {
@@ -305,7 +267,7 @@ class Figure {
           {x(scale_.begin(step)), x(scale_.end(step)), bottom / axis.unit.size, height / axis.unit.size});
     }
     std::string rows;
-    for (const Box& box : few(std::move(boxes), (axis.top - axis.base) / axis.unit.size))
+    for (const Box& box : few(std::move(boxes), grain((axis.top - axis.base) / axis.unit.size)))
       rows += fmt::format("{0:.8g} {2:.8g}\n{0:.8g} {3:.8g}\n{1:.8g} {3:.8g}\n{1:.8g} {2:.8g}\n\n", box.x0,
                           box.x1, box.y0, box.y1);
     return rows;
@@ -379,7 +341,7 @@ class Figure {
     const bool far = room > 3 * top;
     if (!far) top = std::max(top, room);
     top *= 1.06;
-    const Unit unit = byte_unit_for(top);
+    const AxisUnit unit = byte_unit_for(top);
     for (const Allocation& allocation : layout.allocations) {
       const auto begin = static_cast<std::size_t>(std::max(allocation.begin, 0));
       if (begin >= history_.steps) continue;
@@ -411,10 +373,9 @@ class Figure {
 
   [[nodiscard]] double x(double place) const { return place / x_unit_.size; }
 
-  /// The boxes, merged if they are many. `span`: of the panel's y axis.
-  [[nodiscard]] std::vector<Box> few(std::vector<Box> boxes, double span) const {
-    if (boxes.size() <= kMostBoxes) return boxes;
-    return merged(boxes, {kGrain * x_unit(), 2 * kGrain * span / page_.height()});
+  /// `span`: of the panel's y axis.
+  [[nodiscard]] Grain grain(double span) const {
+    return {kGrain * x_unit(), 2 * kGrain * span / page_.height()};
   }
 
   /// A unit of the page on the x axis.
@@ -467,15 +428,7 @@ class Figure {
       std::string block = panel + "_" + one.name;
       for (char& c : block)
         if (c == '-' || c == ' ') c = '_';
-      std::string rows;
-      for (const Box& box : one.parted() ? one.boxes : few(one.boxes, span))
-        rows += fmt::format("{:.8g} {:.8g} {:.8g} {:.8g}\n", box.x0, box.x1, box.y0, box.y1);
-      page_.data(block, rows);
-      const bool has_outline = one.outline_width > 0;
-      page_.plot(
-          fmt::format("${} using 1:3:1:2:3:4 with boxxyerror lc rgb '{}' lw {:.4g} fs solid {} title '{}'",
-                      block, one.colour, page_.line_width(one.outline_width),
-                      has_outline ? fmt::format("border lc rgb '{}'", one.outline) : "noborder", one.name));
+      plot_boxes(page_, block, one, grain(span));
     }
   }
 
@@ -486,7 +439,7 @@ class Figure {
   const History history_;
   const Axis axis_;
   const Scale scale_;
-  const Unit x_unit_;
+  const AxisUnit x_unit_;
   const bool named_;   // ops at the axis
   char letter_ = 'a';  // of the next panel
   Page page_;

@@ -94,16 +94,17 @@ class Packer {
     }
   }
 
-  // Short tries from ever new orders, some of which happen to fit; and, for half of the effort, rounds of
-  // longer and longer ones from the orders by traits and a new one, so that the search is complete in the
-  // end.
+  // Short tries from ever new orders, some of which happen to fit: a packing takes as many nodes as there are
+  // buffers, if nothing is taken back. And, for a third of the effort, rounds of longer and longer ones from
+  // the orders by traits and a new one, so that the search is complete in the end.
   bool try_height(std::int64_t height, std::int64_t effort) {
-    const std::int64_t brief = std::max<std::int64_t>(2 * static_cast<std::int64_t>(buffers_.size()), 100);
-    std::int64_t lengthy = brief;
+    const std::int64_t brief =
+        std::max<std::int64_t>(3 * static_cast<std::int64_t>(buffers_.size()) / 2, 100);
+    std::int64_t lengthy = 2 * brief;
     std::size_t turn = 0;  // in a round
     std::int64_t spent_briefly = 0, spent_long = 0;
     while (spent_briefly + spent_long < effort && !done()) {
-      const bool long_one = spent_long <= spent_briefly;
+      const bool long_one = 2 * spent_long <= spent_briefly;
       const PackLimits limits{height, long_one ? lengthy : brief, effort - spent_briefly - spent_long};
       const bool by_traits = long_one && turn > 0;
       const PackAnswer answer = search_packing(

@@ -1,0 +1,109 @@
+// Packings for other compilers worked out by hand: verdicts, banks, gaps.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "poet/base/error.h"
+#include "poet/packing/problem.h"
+
+namespace poet {
+namespace {
+
+constexpr std::int64_t kEffort = 100'000'000;
+
+RequestedBuffer requested(std::int64_t lower, std::int64_t upper, std::int64_t bytes) {
+  return {.id = "b", .lower = lower, .upper = upper, .bytes = bytes, .place = "buffers[0]"};
+}
+
+PackSolution solved(const PackProblem& problem) { return solve_packing(problem, kEffort, {}); }
+
+TEST(SolvePacking, SaysWhatIsProven) {
+  // Two of 4 meet, then one of 4 and one of 5: 9.
+  PackProblem problem{{requested(0, 3, 4), requested(2, 6, 4), requested(5, 8, 5)}, {}};
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::optimal);
+  EXPECT_EQ(solved(problem).least_height, 9);
+  problem.capacity = 12;
+  PackSolution solution = solved(problem);
+  EXPECT_LE(solution.heights.front(), 12);
+  problem.capacity = 8;
+  solution = solved(problem);
+  EXPECT_EQ(solution.verdict, PackVerdict::infeasible);
+  EXPECT_TRUE(solution.buffers.empty());
+  EXPECT_EQ(solution.lower_bound, 9);
+  EXPECT_EQ(solved({}).verdict, PackVerdict::optimal);
+}
+
+TEST(SolvePacking, StopsUndecided) {
+  // As kMoreThanLoad of pack_test.cc: 8 are alive, 9 are needed, which takes a search.
+  const PackProblem problem{{requested(0, 2, 4), requested(1, 4, 4), requested(2, 5, 2), requested(2, 6, 2),
+                             requested(4, 6, 2), requested(5, 7, 3), requested(6, 7, 4)},
+                            {},
+                            8};
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::infeasible);
+  EXPECT_EQ(solve_packing(problem, kEffort, Stop(0)).verdict, PackVerdict::unknown);
+}
+
+TEST(SolvePacking, UsesGaps) {
+  PackProblem problem{{requested(0, 9, 4), requested(3, 5, 4)}, {}};
+  EXPECT_EQ(solved(problem).least_height, 8);
+  problem.buffers[0].gaps = {{2, 5}};
+  const PackSolution solution = solved(problem);
+  EXPECT_EQ(solution.least_height, 4);
+  EXPECT_EQ(solution.buffers[0].offset, 0);
+  EXPECT_EQ(solution.buffers[1].offset, 0);
+}
+
+TEST(SolvePacking, ChoosesBanks) {
+  // 6 and 4 in one bank, 5 and 3 in the other: no other choice fits.
+  PackProblem problem{{requested(0, 1, 6), requested(0, 1, 5), requested(0, 1, 4), requested(0, 1, 3)},
+                      {{"a", 10}, {"b", 8}}};
+  PackSolution solution = solved(problem);
+  ASSERT_EQ(solution.verdict, PackVerdict::feasible);
+  EXPECT_EQ(solution.buffers[0].bank, 0U);
+  EXPECT_EQ(solution.buffers[1].bank, 1U);
+  EXPECT_EQ(solution.buffers[2].bank, 0U);
+  EXPECT_EQ(solution.buffers[3].bank, 1U);
+  EXPECT_EQ(solution.heights, (std::vector<std::int64_t>{10, 8}));
+  problem.buffers[3].bank = "a";
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::infeasible);
+  problem = {{requested(0, 1, 9)}, {{"a", 8}, {"b", 8}}};
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::infeasible);  // across both it would fit
+}
+
+TEST(SolvePacking, FixesOffsetsInTheirBank) {
+  PackProblem problem{{requested(0, 4, 4), requested(1, 3, 8)}, {{"a", 8}, {"b", 12}}};
+  problem.buffers[0].bank = "b";
+  problem.buffers[0].offset = 4;
+  const PackSolution solution = solved(problem);
+  ASSERT_EQ(solution.verdict, PackVerdict::feasible);
+  EXPECT_EQ(solution.buffers[0].bank, 1U);
+  EXPECT_EQ(solution.buffers[0].offset, 4);
+  EXPECT_EQ(solution.buffers[1].bank, 0U);
+}
+
+std::string refusal_of(const PackProblem& problem) {
+  try {
+    check(problem);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SolvePacking, RefusesBanksThatAreNot) {
+  PackProblem problem{{requested(0, 4, 4)}, {{"a", 8}, {"b", 12}}};
+  problem.buffers[0].bank = "c";
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: there is no bank \"c\"");
+  problem.buffers[0].bank = "";
+  problem.buffers[0].offset = 0;
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: a fixed offset needs a bank that it is in");
+  problem.buffers[0].bank = "a";
+  problem.buffers[0].offset = 5;
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: it ends at 9, beyond the 8 bytes of bank a");
+  problem.banks.clear();
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: there is no bank \"a\"");
+}
+
+}  // namespace
+}  // namespace poet
