@@ -13,6 +13,7 @@ energy that recomputes and pages what does not fit comes out, with a bound on wh
     Graph, import_onnx           training graphs with their costs; networkx in and out
     Device, profile              what a device costs; this machine, measured
     Trainer, train               training by a plan on this machine; numpy in and out
+    pack, Buffer                 offsets for buffers of any other compiler
     convert_weights              weights between ONNX and safetensors files
     compare, methods             every published method within the same limits
     sweep                        methods over networks, devices and limits
@@ -26,6 +27,7 @@ from . import _built, _core, published  # first whether there is one for this Py
 from .devices import Device, Transfer, devices
 from .errors import InputError, InternalError
 from .graphs import Graph, import_onnx, networks, published_instances
+from .packing import Buffer, Packing, pack
 from .plans import Page, Plan, read_plans, verify
 from .profiling import profile
 from .results import Result, Schedule
@@ -37,10 +39,12 @@ from .weights import convert_weights
 __version__: str = _core.version
 
 __all__ = [
+    "Buffer",
     "Device",
     "Graph",
     "InputError",
     "InternalError",
+    "Packing",
     "Page",
     "Plan",
     "Result",
@@ -57,6 +61,7 @@ __all__ = [
     "inputs",
     "methods",
     "networks",
+    "pack",
     "profile",
     "published",
     "published_instances",

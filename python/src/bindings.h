@@ -1,7 +1,8 @@
 #pragma once
 
-// The extension module poet._core: the library's functions as the package in ../poet calls them. It takes and gives
-// plain things, text and numbers, JSON for what has many fields; what users see is made of them in Python.
+// The extension module poet._core: the library's functions as the package in ../poet calls them. It takes and
+// gives plain things, text and numbers, JSON for what has many fields; what users see is made of them in
+// Python.
 
 #include <pybind11/pybind11.h>
 
@@ -21,6 +22,7 @@ void add_solving(py::module_& module);
 void add_methods(py::module_& module);
 void add_training(py::module_& module);
 void add_weights(py::module_& module);
+void add_packing(py::module_& module);
 void add_machine(py::module_& module);
 void add_sweeping(py::module_& module);
 

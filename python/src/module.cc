@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, module) {
   add_methods(module);
   add_training(module);
   add_weights(module);
+  add_packing(module);
   add_machine(module);
   add_sweeping(module);
   module.def("data_dir", [] { return data_dir().string(); });
