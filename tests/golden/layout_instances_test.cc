@@ -1,4 +1,4 @@
-// Six published instances of MiniMalloc's on which simple allocators fail: all fit at their capacity.
+// The published instances of MiniMalloc's, on which simple allocators fail: all fit at their capacity.
 
 #include <gtest/gtest.h>
 
@@ -62,8 +62,10 @@ TEST_P(LayoutInstances, FitAtTheirCapacity) {
 INSTANTIATE_TEST_SUITE_P(Published, LayoutInstances,
                          testing::Values(LayoutInstance{"A", 154, 1048576}, LayoutInstance{"B", 170, 1048576},
                                          LayoutInstance{"C", 203, 1039360}, LayoutInstance{"D", 213, 986112},
-                                         LayoutInstance{"E", 215, 1048576},
-                                         LayoutInstance{"F", 296, 1048576}),
+                                         LayoutInstance{"E", 215, 1048576}, LayoutInstance{"F", 296, 1048576},
+                                         LayoutInstance{"G", 308, 1048576}, LayoutInstance{"H", 316, 1048576},
+                                         LayoutInstance{"I", 374, 1048576}, LayoutInstance{"J", 409, 989184},
+                                         LayoutInstance{"K", 454, 1048576}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -58,6 +58,7 @@ COMMANDS = {
     "card_steps": Command(["card", "plan", "card.img", "--steps", "7"], ("card.img",), ("plan", "card.img")),
     "reproduce": Command(["reproduce", "--quick", "-o", "out", "--jobs", "1", "--quiet"], ("out/report.html", "out/results.csv"),
                          keeps=("out/results.sqlite", "out/*.svg", "out/*.png", "out/*.csv"), processes=3, repeats=False, data=True),
+    "pack": Command(["pack", "buffers.csv", "-o", "o.csv", "--picture", "o.gp"], ("o.csv", "o.gp"), ("buffers.csv",)),
     "serve": Command(["serve", "--listen", "127.0.0.1:0", "--data", "data", "--workers", "1"], keeps=("data",), serves=True),
 }
 
@@ -86,6 +87,7 @@ def prepare(poet, folder):
     call(poet, ["run", "plan", "--steps", "1", "--onnx-out", "net.onnx", "--quiet"], folder)
     call(poet, ["run", "plan", "--steps", "2", "--checkpoint", "two.safetensors", "--quiet"], folder)
     (folder / "spec.json").write_text(json.dumps(SPEC))
+    (folder / "buffers.csv").write_text("id,lower,upper,size\na,0,3,4\nb,2,6,4\nc,5,8,5\n")
     call(poet, ["codegen", "plan", "-o", "device", "--steps", "3", "--samples", "4"], folder)
     subprocess.run(["make", "-s", "-C", folder / "device"], check=True)
     subprocess.run([folder / "device/build/firmware", "device/card.img"], cwd=folder, check=True, capture_output=True)

@@ -106,9 +106,9 @@ class Packer {
     while (spent_briefly + spent_long < effort && !done()) {
       const bool long_one = 2 * spent_long <= spent_briefly;
       const PackLimits limits{height, long_one ? lengthy : brief, effort - spent_briefly - spent_long};
-      const bool by_traits = long_one && turn > 0;
+      const bool by_traits = long_one && turn < orders_.size();
       const PackAnswer answer = search_packing(
-          buffers_, sections_, by_traits ? orders_[turn - 1] : outward_order(buffers_, sections_, random_),
+          buffers_, sections_, by_traits ? orders_[turn] : outward_order(buffers_, sections_, random_),
           limits, options_.stop);
       (long_one ? spent_long : spent_briefly) += answer.effort;
       if (long_one && ++turn > orders_.size()) {

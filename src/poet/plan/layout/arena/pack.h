@@ -50,10 +50,11 @@ struct Packing {
 };
 
 struct PackOptions {
-  std::int64_t good_enough = 0;         // the search ends at a height up to this one
-  std::int64_t capacity = kAnywhere;    // and once no packing is that low
-  std::int64_t effort = 2'500'000'000;  // elementary steps, 6e8 to 1e9 in a second; same effort, same packing
-  Stop stop{};                          // polled often; ends with the best packing so far
+  std::int64_t good_enough = 0;       // the search ends at a height up to this one
+  std::int64_t capacity = kAnywhere;  // and once no packing is that low
+  std::int64_t effort =
+      6'000'000'000;  // elementary steps, 6e8 to 1.4e9 in a second; same effort, same packing
+  Stop stop{};        // polled often; ends with the best packing so far
 };
 
 /// Returns the lowest packing found within the effort, optimal if height == lower_bound: first-fit over
