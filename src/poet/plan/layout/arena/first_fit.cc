@@ -9,21 +9,29 @@ namespace {
 struct Placed {
   std::int64_t lower;
   std::int64_t upper;
-  std::size_t buffer;
-  Span span;
+  Span span;  // in which it is alive; a buffer with gaps is several of these
 };
 
 bool is_lower(const Placed& a, const Placed& b) { return a.lower < b.lower; }
 
 /// Where so many bytes are free below, between or above what lies there, which comes from the lowest up.
-std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Buffer& buffer, std::size_t b,
-                        const Sections& sections) {
-  const Span& span = sections.spans[b];
-  const bool has_gaps = !sections.alive.empty();
+std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span, std::int64_t size,
+                        std::int64_t from) {
+  std::int64_t offset = from;
+  for (const Placed& other : from_lowest) {
+    if (other.lower - offset >= size) break;
+    if (other.upper > offset && meet(other.span, span)) offset = other.upper;
+  }
+  return offset;
+}
+
+/// The same for a buffer with an alignment or gaps.
+std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span,
+                        const std::vector<Span>& alive, const Buffer& buffer) {
   std::int64_t offset = aligned(buffer.from, buffer.alignment);
   for (const Placed& other : from_lowest) {
     if (other.lower - offset >= buffer.size) break;
-    if (other.upper > offset && meet(other.span, span) && (!has_gaps || meet(sections, other.buffer, b)))
+    if (other.upper > offset && meet(span, alive, other.span, {}))
       offset = aligned(other.upper, buffer.alignment);
   }
   return offset;
@@ -71,23 +79,36 @@ class PlacedBuffers {
   [[nodiscard]] std::int64_t lowest_free(std::size_t b) {
     const Span& span = sections_.spans[b];
     const auto first = block_of(span.first), last = block_of(span.last);
-    if (first == last) return lowest_gap(blocks_[first], buffers_[b], b, sections_);
+    if (first == last) return lowest_in(blocks_[first], b);
     met_.clear();  // some twice, which is no harm
     for (std::size_t block = first; block <= last; ++block)
       for (const Placed& other : blocks_[block])
         if (meet(other.span, span)) met_.push_back(other);
     std::sort(met_.begin(), met_.end(), is_lower);
-    return lowest_gap(met_, buffers_[b], b, sections_);
+    return lowest_in(met_, b);
   }
 
-  void add(std::size_t buffer, std::int64_t offset) {
-    const Span& span = sections_.spans[buffer];
-    const Placed placed{offset, offset + buffers_[buffer].size, buffer, span};
-    for (std::size_t b = block_of(span.first); b <= block_of(span.last); ++b)
-      blocks_[b].insert(std::upper_bound(blocks_[b].begin(), blocks_[b].end(), placed, is_lower), placed);
+  void add(std::size_t b, std::int64_t offset) {
+    const std::int64_t end = offset + buffers_[b].size;
+    if (sections_.alive.empty() || sections_.alive[b].empty()) return add({offset, end, sections_.spans[b]});
+    for (const Span& span : sections_.alive[b]) add({offset, end, span});
   }
 
  private:
+  [[nodiscard]] std::int64_t lowest_in(const std::vector<Placed>& from_lowest, std::size_t b) const {
+    const Buffer& buffer = buffers_[b];
+    if (buffer.alignment == 1 && buffer.gaps.empty())
+      return lowest_gap(from_lowest, sections_.spans[b], buffer.size, buffer.from);
+    static const std::vector<Span> kAll;
+    return lowest_gap(from_lowest, sections_.spans[b], buffer.gaps.empty() ? kAll : sections_.alive[b],
+                      buffer);
+  }
+
+  void add(const Placed& placed) {
+    for (std::size_t b = block_of(placed.span.first); b <= block_of(placed.span.last); ++b)
+      blocks_[b].insert(std::upper_bound(blocks_[b].begin(), blocks_[b].end(), placed, is_lower), placed);
+  }
+
   [[nodiscard]] std::size_t block_of(int section) const { return static_cast<std::size_t>(section / width_); }
 
   const std::vector<Buffer>& buffers_;
@@ -104,17 +125,13 @@ FirstFit first_fit(const std::vector<Buffer>& buffers, const Sections& sections,
   FirstFit fit;
   fit.offsets.resize(buffers.size());
   PlacedBuffers placed(buffers, sections);
-  const auto put = [&](std::size_t b, std::int64_t offset) {
+  for (const int i : order) {
+    const auto b = static_cast<std::size_t>(i);
+    const std::int64_t offset = placed.lowest_free(b);
     placed.add(b, offset);
     fit.offsets[b] = offset;
     const std::int64_t end = offset + buffers[b].size;
     fit.height = std::max(fit.height, end > buffers[b].to ? kAnywhere : end);
-  };
-  for (std::size_t b = 0; b < buffers.size(); ++b)
-    if (is_fixed(buffers[b])) put(b, buffers[b].from);
-  for (const int i : order) {
-    const auto b = static_cast<std::size_t>(i);
-    if (!is_fixed(buffers[b])) put(b, placed.lowest_free(b));
   }
   return fit;
 }

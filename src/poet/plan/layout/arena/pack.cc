@@ -74,7 +74,9 @@ class Packer {
       for (std::size_t i = 0; i < order.size(); ++i) {
         const auto b = static_cast<std::size_t>(order[i]);
         turn[b] = static_cast<double>(i);
-        if (fit.offsets[b] + buffers_[b].size > std::min(best_.lower_bound, buffers_[b].to))
+        if (is_fixed(buffers_[b]))
+          turn[b] -= static_cast<double>(order.size());  // stays in front
+        else if (fit.offsets[b] + buffers_[b].size > std::min(best_.lower_bound, buffers_[b].to))
           turn[b] -= step * fraction(random_);
       }
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -157,7 +159,8 @@ void check(const std::vector<Buffer>& buffers) {
       ensure(gap.lower >= begin && gap.upper > gap.lower, "gaps are in order and within the lifetime");
       begin = gap.upper;
     }
-    ensure(begin <= buffer.upper && !periods_of(buffer).empty(), "a buffer is alive outside its gaps");
+    ensure(begin <= buffer.upper && (buffer.gaps.empty() || !periods_of(buffer).empty()),
+           "a buffer is alive outside its gaps");
   }
   std::int64_t sum = highest;
   for (const Buffer& buffer : buffers) {
@@ -198,6 +201,7 @@ Packing pack(const std::vector<Buffer>& buffers, const PackOptions& options) {
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     if (buffers[b].size == 0) continue;
     solid.push_back(buffers[b]);
+    if (is_fixed(buffers[b])) solid.back().alignment = 1;
     index.push_back(b);
   }
   Packing packing;

@@ -45,6 +45,7 @@ std::vector<std::vector<int>> trait_orders(const std::vector<Buffer>& buffers, c
         if (traits[at(a)][trait] != traits[at(b)][trait]) return traits[at(a)][trait] > traits[at(b)][trait];
       return false;
     });
+    std::stable_partition(order.begin(), order.end(), [&](int b) { return is_fixed(buffers[at(b)]); });
     orders.push_back(std::move(order));
   }
   return orders;
