@@ -116,7 +116,7 @@ TEST(PackLimitedOracle, RandomBuffers) {
     if (!least) ++impossible;
     if (packing.nodes > 0) ++above_load;
     std::vector<std::int64_t> shifted = packing.offsets;
-    for (int i = 0; i < 10 && least; ++i) {
+    for (int i = 0; i < 10 && !shifted.empty(); ++i) {
       shifted[static_cast<std::size_t>(draw(random, 0, static_cast<int>(buffers.size()) - 1))] +=
           draw(random, -2, 2);
       EXPECT_EQ(is_packing(buffers, shifted), is_valid(buffers, shifted));

@@ -72,6 +72,8 @@ class Pack final : public Command {
     const BufferTable table = read_buffer_table(read_input(file_), file_ == "-" ? "stdin" : file_);
     PackProblem problem{table.buffers, parse_banks(banks_), std::nullopt};
     if (capacity_) problem.capacity = parse_bytes("--capacity", *capacity_).value();
+    if (problem.capacity) use_units_of(Bytes(*problem.capacity));
+    if (!problem.banks.empty()) use_units_of(Bytes(problem.banks.front().bytes));
     const double seconds = time_limit_ ? parse_duration("--time-limit", *time_limit_).value() : 10;
     const Stop time;
     const PackSolution solution = solved(problem, seconds);
