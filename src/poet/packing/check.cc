@@ -100,6 +100,12 @@ void check(const PackProblem& problem) {
     sum += buffer.bytes + buffer.alignment;
     require(sum <= kMostBytes, buffer, "sizes and alignments must add up to at most 2^60 so far");
   }
+  std::int64_t room = 0;
+  for (const Bank& bank : problem.banks) {
+    if (bank.bytes < 0 || bank.bytes > kMostBytes - room)
+      throw InputError("bank " + bank.name, "banks must have from 0 to 2^60 bytes, all together");
+    room += bank.bytes;
+  }
   check_fixed(problem.buffers);
 }
 

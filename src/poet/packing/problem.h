@@ -62,8 +62,8 @@ struct PackSolution {
 /// Throws InputError with the buffer's place: for an empty lifetime, a negative size or offset, an alignment
 /// below 1 or above 2^32, gaps that are not in order within the lifetime or leave nothing of it, an offset
 /// that is no multiple of the alignment, a bank that there is not, an offset without one of several banks,
-/// fixed buffers that overlap or end beyond their bank, sizes that add up to more than 2^60. O(buffers log
-/// buffers + fixed pairs alive together).
+/// fixed buffers that overlap or end beyond their bank, sizes or banks that add up to more than 2^60.
+/// O(buffers log buffers + fixed pairs alive together).
 void check(const PackProblem& problem);
 
 /// Checks the problem, then searches (plan/layout/arena/pack.h) until it is decided or `stop`; up to 2,000

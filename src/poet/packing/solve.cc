@@ -140,12 +140,9 @@ PackSolution solve_packing(const PackProblem& problem, std::int64_t effort, cons
   options.effort = effort;
   options.stop = stop;
   const bool has_banks = !problem.banks.empty();
-  if (has_banks || problem.capacity) {
-    options.capacity = has_banks ? joint.height : *problem.capacity;
-    options.good_enough = options.capacity;
-  }
-  const Packing packing =
-      options.good_enough > 0 ? pack(joint.buffers, options) : least(joint.buffers, options);
+  const bool has_capacity = has_banks || problem.capacity;
+  if (has_capacity) options.capacity = options.good_enough = has_banks ? joint.height : *problem.capacity;
+  const Packing packing = has_capacity ? pack(joint.buffers, options) : least(joint.buffers, options);
   solution.nodes = packing.nodes;
   if (!has_banks) {
     solution.least_height = packing.height;

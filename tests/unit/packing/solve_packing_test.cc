@@ -34,6 +34,15 @@ TEST(SolvePacking, SaysWhatIsProven) {
   EXPECT_EQ(solved({}).verdict, PackVerdict::optimal);
 }
 
+TEST(SolvePacking, TakesCapacitiesOfNothing) {
+  PackProblem problem{{requested(0, 3, 0)}, {}, 0};
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::optimal);
+  problem.buffers.push_back(requested(0, 3, 1));
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::infeasible);
+  EXPECT_EQ(solved({problem.buffers, {{"a", 0}, {"b", 0}}}).verdict, PackVerdict::infeasible);
+  EXPECT_EQ(solved({problem.buffers, {{"a", 0}, {"b", 1}}}).verdict, PackVerdict::feasible);
+}
+
 TEST(SolvePacking, StopsUndecided) {
   // As kMoreThanLoad of pack_test.cc: 8 are alive, 9 are needed, which takes a search.
   const PackProblem problem{{requested(0, 2, 4), requested(1, 4, 4), requested(2, 5, 2), requested(2, 6, 2),
@@ -101,6 +110,8 @@ TEST(SolvePacking, RefusesBanksThatAreNot) {
   problem.buffers[0].bank = "a";
   problem.buffers[0].offset = 5;
   EXPECT_EQ(refusal_of(problem), "buffers[0]: it ends at 9, beyond the 8 bytes of bank a");
+  problem.banks = {{"a", std::int64_t{1} << 60}, {"b", 1}};
+  EXPECT_EQ(refusal_of(problem), "bank b: banks must have from 0 to 2^60 bytes, all together");
   problem.banks.clear();
   EXPECT_EQ(refusal_of(problem), "buffers[0]: there is no bank \"a\"");
 }

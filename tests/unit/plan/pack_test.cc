@@ -179,6 +179,40 @@ TEST(SearchPacking, SaysWhyItEnds) {
   EXPECT_EQ(status(7, 1000, 100'000), Status::impossible);
 }
 
+TEST(SearchPacking, CountsWhatIsFixed) {
+  // Of 10 units, 4 are taken: 6 are left for 7, which the first look says.
+  const std::vector<Buffer> buffers{
+      {.lower = 0, .upper = 9, .size = 4, .from = 2, .to = 6}, {0, 4, 2}, {1, 5, 2}, {2, 6, 3}};
+  const PackAnswer answer =
+      search_packing(buffers, sections_of(buffers), {3, 2, 1, 0}, {10, 1000, 100'000}, {});
+  EXPECT_EQ(answer.status, PackStatus::impossible);
+  EXPECT_EQ(answer.nodes, 1);
+  EXPECT_EQ(search_packing(buffers, sections_of(buffers), {3, 2, 1, 0}, {11, 1000, 100'000}, {}).offsets[0],
+            2);
+}
+
+TEST(Pack, SaysThatRangesLeaveNoPlace) {
+  // Both have to be in [0, 4) at the same time.
+  const std::vector<Buffer> buffers{{.lower = 0, .upper = 2, .size = 3, .to = 4},
+                                    {.lower = 1, .upper = 3, .size = 2, .to = 4}};
+  const Packing packing = pack(buffers);
+  EXPECT_TRUE(packing.offsets.empty());
+  EXPECT_EQ(packing.height, kAnywhere);
+  EXPECT_EQ(packing.lower_bound, kAnywhere);
+}
+
+TEST(IsPacking, KnowsAlignmentsRangesAndGaps) {
+  const std::vector<Buffer> buffers{{.lower = 0, .upper = 9, .size = 4, .gaps = {{3, 5}}},
+                                    {.lower = 3, .upper = 5, .size = 4, .alignment = 2},
+                                    {.lower = 5, .upper = 9, .size = 2, .from = 5, .to = 8}};
+  EXPECT_TRUE(is_packing(buffers, {0, 0, 5}));
+  EXPECT_TRUE(is_packing(buffers, {1, 2, 6}));
+  EXPECT_FALSE(is_packing(buffers, {0, 1, 5}));  // no multiple of 2
+  EXPECT_FALSE(is_packing(buffers, {0, 0, 7}));  // ends beyond 8
+  EXPECT_FALSE(is_packing(buffers, {0, 0, 4}));  // begins before 5
+  EXPECT_FALSE(is_packing(buffers, {2, 0, 5}));  // the first and third share a unit
+}
+
 /// By the definition: of 0 and the ends of what is met, the lowest place where nothing else is met.
 std::int64_t lowest_place(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets,
                           const std::vector<int>& earlier, const Buffer& buffer) {
