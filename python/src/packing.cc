@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "poet/base/error.h"

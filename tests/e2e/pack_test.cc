@@ -59,6 +59,10 @@ TEST_F(PackCommand, SaysThatNothingFits) {
   EXPECT_EQ(run.json()["lower_bound_bytes"], 12);
   EXPECT_TRUE(run.json()["buffers"].empty());
   EXPECT_FALSE(std::filesystem::exists(file("o.csv")));
+  const ProgramRun text = poet("pack " + buffers + " --capacity 11B");
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_NE(text.out.find("an arena of 12 bytes, above the capacity of 11 bytes"), std::string::npos)
+      << text.out;
 }
 
 TEST_F(PackCommand, ReadsStdin) {
@@ -75,7 +79,7 @@ TEST_F(PackCommand, PlacesIntoBanks) {
   const ProgramRun run = poet("pack " + buffers + " --bank fast=4 --bank slow=8");
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_TRUE(run.out.starts_with("id,lower,upper,size,offset,bank\n")) << run.out;
-  EXPECT_NE(run.err.find("Bank fast"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("slow: 8 bytes of 8 bytes"), std::string::npos) << run.err;
   const ProgramRun none = poet("pack " + buffers + " --bank fast=4 --bank slow=7 --json");
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(none.json()["status"], "infeasible");

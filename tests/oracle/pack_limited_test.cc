@@ -209,7 +209,7 @@ TEST(PackLimitedOracle, RandomBanks) {
       EXPECT_TRUE(asked.bank.empty() || asked.bank == problem.banks[bank].name);
       EXPECT_EQ(offset, asked.offset.value_or(offset));
       EXPECT_EQ(offset % asked.alignment, 0);
-      if (asked.bytes > 0) EXPECT_LE(offset + asked.bytes, problem.banks[bank].bytes);
+      EXPECT_LE(asked.bytes > 0 ? offset + asked.bytes : 0, problem.banks[bank].bytes);
       for (std::size_t other = 0; other < b; ++other) {
         const RequestedBuffer& with = problem.buffers[other];
         if (solution.buffers[other].bank != bank || asked.lower >= with.upper || with.lower >= asked.upper)

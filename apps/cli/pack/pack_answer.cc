@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "apps/shared/answer_line.h"
@@ -36,16 +37,19 @@ std::string status_text(const PackProblem& problem, const PackSolution& solution
 std::string pack_text(const PackProblem& problem, const PackSolution& solution, double seconds) {
   std::string text = status_line(status_text(problem, solution));
   if (problem.banks.empty()) {
-    if (solution.least_height < kAnywhere) {
-      const std::string capacity = problem.capacity ? " of " + bytes_text(*problem.capacity) : "";
-      text += answer_line("Arena", bytes_text(solution.least_height) + capacity);
-    }
+    if (!is_packed(solution.verdict) && solution.least_height < kAnywhere)
+      text +=
+          answer_line("Found", fmt::format("an arena of {}, above the capacity of {}",
+                                           bytes_text(solution.least_height), bytes_text(*problem.capacity)));
+    if (is_packed(solution.verdict))
+      text += answer_line("Arena", bytes_text(solution.least_height) +
+                                       (problem.capacity ? " of " + bytes_text(*problem.capacity) : ""));
     text += answer_line("Lower bound", bytes_text(solution.lower_bound));
   }
   for (std::size_t b = 0; b < solution.heights.size() && b < problem.banks.size(); ++b)
-    text += answer_line(
-        "Bank " + problem.banks[b].name,
-        fmt::format("{} of {}", bytes_text(solution.heights[b]), bytes_text(problem.banks[b].bytes)));
+    text +=
+        answer_line("Bank", fmt::format("{}: {} of {}", problem.banks[b].name,
+                                        bytes_text(solution.heights[b]), bytes_text(problem.banks[b].bytes)));
   const auto buffers = static_cast<std::int64_t>(problem.buffers.size());
   return text +
          answer_line("Search", fmt::format("{} buffers, {} nodes in {}", format_count(buffers),
