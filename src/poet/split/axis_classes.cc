@@ -34,8 +34,8 @@ std::vector<int> axes_in_storage(const Value& view, const Value& storage) {
 /// Nodes are axes of storages and labels of ops; a class is named by one of its nodes.
 class Classes {
  public:
-  Classes(const Graph& graph, Bytes limit, Partition& result)
-      : graph_(graph), limit_(limit), result_(result) {
+  Classes(const Graph& graph, Bytes limit, Copies copies, Partition& result)
+      : graph_(graph), limit_(limit), copies_(copies), result_(result) {
     for (const ValueId v : ids<ValueId>(graph.values.size())) {
       const Value& value = graph.values[v];
       result.storage_axis.push_back(axes_in_storage(value, graph.values[storage(graph, v)]));
@@ -110,6 +110,7 @@ class Classes {
     const Shape& shape = graph_.values[s].shape;
     const Op& op = graph_.ops[id];
     std::set<int> tied;
+    const bool apart = how != Tie::always && stays_apart(id, v, labels);
     for (std::size_t a = 0; a < labels.size(); ++a) {
       const int axis = result_.storage_axis[v][a];
       if (labels[a] == kJoined) tied.insert(axis);
@@ -117,12 +118,16 @@ class Classes {
       const int label = first_label_[id] + labels[a];
       if (axis >= 0) {
         tied.insert(axis);
-        tie_axis(label, s, axis, how);
+        if (apart) {
+          copy_along(label, s, axis);
+        } else {
+          tie_axis(label, s, axis, how);
+        }
       } else if (graph_.values[v].shape[a] > 1) {
         need_whole(class_of(label), op, "an axis of the view " + graph_.values[v].name);
       }
     }
-    for (std::size_t a = 0; a < shape.size() && how != Tie::if_alike; ++a) {
+    for (std::size_t a = 0; a < shape.size() && how != Tie::if_alike && !apart; ++a) {
       if (tied.contains(static_cast<int>(a)) || shape[a] == 1) continue;
       if (how == Tie::unless_copied && better_copied(s, static_cast<int>(a), uncut_)) continue;
       need_whole(class_of(first_axis_[s] + static_cast<int>(a)), op,
@@ -138,9 +143,30 @@ class Classes {
     if (how == Tie::if_alike && !alike) return;
     if (how != Tie::unless_copied || !better_copied(s, axis, root(label))) {
       unite(label, of_tensor);
-    } else {  // boundaries between elements of the storage
-      class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
+    } else {
+      copy_along(label, s, axis);
     }
+  }
+
+  /// Boundaries lie between elements of the storage.
+  void copy_along(int label, ValueId s, int axis) {
+    class_of(label).units = std::gcd(class_of(label).units, graph_.values[s].shape[at(axis)]);
+  }
+
+  /// Whether the operand is copied for the op, along all axes, because of a long one that only one of them
+  /// needs whole.
+  bool stays_apart(OpId id, ValueId v, const AxisLabels& labels) {
+    if (copies_ != Copies::of_long_axes || joins(graph_, graph_.ops[id])) return false;
+    const ValueId s = storage(graph_, v);
+    for (std::size_t a = 0; a < labels.size(); ++a) {
+      const int axis = result_.storage_axis[v][a];
+      if (labels[a] < 0 || axis < 0) continue;
+      const bool op_cuts = class_of(first_label_[id] + labels[a]).whole.empty();
+      const bool is_cut = class_of(first_axis_[s] + axis).whole.empty();
+      const std::int64_t length = graph_.values[v].shape[a];
+      if (op_cuts != is_cut && size_of(DType::float32) * (length * length) > limit_) return true;
+    }
+    return false;
   }
 
   /// The least that a part of the storage can have, were the classes a and b one.
@@ -262,6 +288,7 @@ class Classes {
 
   const Graph& graph_;
   Bytes limit_;
+  Copies copies_;
   Partition& result_;
   std::vector<int> parent_;
   std::vector<Class> classes_;  // of roots
@@ -272,8 +299,10 @@ class Classes {
 
 }  // namespace
 
-void find_classes(const Graph& graph, Bytes limit, Partition& result) {
-  Classes(graph, limit, result).find();
+Partition find_classes(const Graph& graph, Bytes limit, Copies copies) {
+  Partition result;
+  Classes(graph, limit, copies, result).find();
+  return result;
 }
 
 }  // namespace poet::splitting

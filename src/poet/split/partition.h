@@ -46,10 +46,8 @@ struct Partition {
 };
 
 /// Returns the coarsest partition found in which ops work on at most `limit` bytes of each part, as far as
-/// axes can be cut. O(edges + classes * steps * ops).
+/// axes can be cut. It has copies of_long_axes (axis_classes.h) if ops then touch clearly fewer bytes.
+/// O(edges + classes * steps * ops).
 [[nodiscard]] Partition partition(const Graph& graph, Bytes limit);
-
-/// Returns the bytes of a storage's largest part that ops work on.
-[[nodiscard]] Bytes largest_part(const Graph& graph, const Partition& partition, ValueId storage);
 
 }  // namespace poet::splitting

@@ -8,6 +8,7 @@
 
 #include "poet/base/error.h"
 #include "poet/graph/float32_copies.h"
+#include "poet/split/blocks.h"
 #include "poet/split/emit.h"
 #include "poet/split/order.h"
 #include "poet/split/partition.h"
@@ -32,10 +33,10 @@ std::string reason_for(const Partition& p, ValueId v) {
 }
 
 void report_tensors(const Graph& whole, const Partition& p, Bytes limit, SplitReport& report) {
-  for (const ValueId v : ids<ValueId>(whole.values.size())) {
-    if (whole.values[v].alias_of.valid()) continue;
+  for (const splitting::Block& block : splitting::storages(whole, p)) {
+    const ValueId v = block.storage;
     if (is_cut(p, v)) ++report.tensors;
-    const Bytes largest = splitting::largest_part(whole, p, v);
+    const Bytes largest = splitting::largest_part(whole, p, block);
     if (largest > limit) report.unsplit.push_back({whole.values[v].name, largest, reason_for(p, v)});
   }
 }

@@ -131,6 +131,42 @@ TEST(Split, OneStreamOfChannelsIsCutAlike) {
                                                           "head.weight[:,4:6]", "head.weight[:,6:8]"));
 }
 
+/// 16 tokens of 128 channels, normalised, and a layer that reads them.
+Graph normalised_tokens() {
+  GraphBuilder g("normalised");
+  ValueId x = nn::layer_norm(g, "norm", g.input("x", {1, 16, 128}), 1e-5);
+  x = nn::select(g, "first", nn::linear(g, "layer", x, 128), 0);
+  nn::softmax_cross_entropy(g, "loss", nn::linear(g, "head", x, 2), g.input("targets", {1}, DType::int32));
+  return differentiate(g.finish());
+}
+
+std::ptrdiff_t ops_of(const Graph& graph, const std::string& kind, const std::string& name) {
+  return std::count_if(graph.ops.begin(), graph.ops.end(),
+                       [&](const Op& op) { return op.kind == kind && op.name.starts_with(name); });
+}
+
+// 1024 bytes, 256 numbers, are two rows of the norm. By whole rows the layer would have products of 2 x 128
+// by 128 x 2 numbers, 8 * 64 of them; by squares they are of 16 x 16 by 16 x 16, 8 * 8.
+TEST(Split, LongRowsAreCopiedIntoSquares) {
+  SplitReport report;
+  const Graph parts = split(normalised_tokens(), {Bytes(1024)}, &report);
+  EXPECT_EQ(parts_of(parts, "norm").size(), 8U);
+  EXPECT_THAT(parts_of(parts, "norm"), testing::Contains("norm[:,14:16]"));
+  EXPECT_EQ(parts_of(parts, "layer.weight").size(), 64U);
+  for (const std::string kind : {"linear", "linear_backward_input", "linear_backward_weight"})
+    EXPECT_EQ(ops_of(parts, kind, "layer"), 64) << kind;
+  // A square of the norm: columns out of all rows.
+  EXPECT_THAT(parts_of(parts, "norm:copy"), testing::Contains("norm:copy[:,:,112:128]"));
+  EXPECT_THAT(report.unsplit, IsEmpty());
+}
+
+// 64 KiB, 128 x 128 numbers: none is longer than the edge of a square.
+TEST(Split, ShortRowsStayRows) {
+  const Graph parts = split(normalised_tokens(), {Bytes(1 << 16)});
+  EXPECT_THAT(parts_of(parts, "norm"), ElementsAre("norm"));
+  EXPECT_EQ(ops_of(parts, "concat", ""), 0);
+}
+
 TEST(Split, SaysWhatStaysWhole) {
   GraphBuilder g("wide");
   ValueId x = nn::linear(g, "wide", g.input("x", {1, 2}), 64);  // 256 bytes
