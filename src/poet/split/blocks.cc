@@ -1,6 +1,7 @@
 #include "poet/split/blocks.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "poet/graph/float32_copies.h"
@@ -32,15 +33,18 @@ std::vector<Block> storages(const Graph& graph, const Partition& partition) {
 }
 
 std::vector<Block> copies(const Graph& graph, const Partition& partition) {
-  std::vector<Block> blocks;
+  std::set<std::pair<ValueId, std::vector<int>>> found;
   for (const OpId id : ids<OpId>(graph.ops.size())) {
     const Op& op = graph.ops[id];
     if (joins(graph, op)) continue;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      Block block{storage(graph, op.inputs[i]), classes_of(graph, partition, id, i)};
-      if (block.classes != partition.of_axis[block.storage]) blocks.push_back(std::move(block));
+      const ValueId s = storage(graph, op.inputs[i]);
+      std::vector<int> classes = classes_of(graph, partition, id, i);
+      if (classes != partition.of_axis[s]) found.emplace(s, std::move(classes));
     }
   }
+  std::vector<Block> blocks;
+  for (const auto& [s, classes] : found) blocks.push_back({s, classes});
   return blocks;
 }
 

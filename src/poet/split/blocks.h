@@ -18,7 +18,7 @@ struct Block {
 /// Returns every storage as it is cut. O(values).
 [[nodiscard]] std::vector<Block> storages(const Graph& graph, const Partition& partition);
 
-/// Returns what each op reads of a storage along other classes than it is cut along. O(edges).
+/// Returns what ops read of storages along other classes than these are cut along, each once. O(edges).
 [[nodiscard]] std::vector<Block> copies(const Graph& graph, const Partition& partition);
 
 /// Returns the bytes of a block's largest part that ops work on. O(axes).

@@ -58,8 +58,8 @@ class Emitter {
     return entry->second;
   }
 
-  /// A value with these elements of a storage: one of its parts, or a copy out of several, which the parts of
-  /// one op share.
+  /// A value with these elements of a storage: one of its parts, or a copy out of several, which all readers
+  /// share.
   ValueId held(OpId reader, ValueId s, const Box& box) {
     Cell first, last;
     bool exact = true;
@@ -151,7 +151,6 @@ class Emitter {
     const Nest nest = nest_of(cutting_, gradients_, id, place.loops, ram_);
     std::vector<std::int64_t> turn(nest.size(), 0);
     sums_.clear();
-    made_.clear();
     for (;;) {
       std::fill(place.at.begin(), place.at.end(), 0);
       for (std::size_t i = 0; i < nest.size(); ++i)
@@ -179,7 +178,6 @@ class Emitter {
     const auto axis = static_cast<std::size_t>(std::get<std::int64_t>(whole.attributes.at("axis")));
     const bool from_one =
         whole.inputs.size() == 1 && whole.kind != "concat" && whole.kind != "split_backward";
-    made_.clear();
     for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
       const ValueId to = whole.outputs[i];
       const std::int64_t begin = from_one ? joined_begin(whole, i) : 0;
@@ -318,9 +316,8 @@ class Emitter {
   std::vector<char> copies_;
   std::map<std::pair<ValueId, Cell>, ValueId> parts_;     // of storages
   std::map<std::pair<ValueId, ValueId>, ValueId> views_;  // of a view, what it is a view of there
-  // Of the op under way:
-  std::map<std::pair<std::size_t, Cell>, Sum> sums_;   // output, part
-  std::map<std::vector<std::int64_t>, ValueId> made_;  // copies: storage, box
+  std::map<std::vector<std::int64_t>, ValueId> made_;     // copies: storage, box
+  std::map<std::pair<std::size_t, Cell>, Sum> sums_;      // of the op under way: output, part
 };
 
 }  // namespace

@@ -117,7 +117,9 @@ class Schedule {
   [[nodiscard]] bool comes_early(Index op) const {
     const Op& o = ops_[op];
     if (o.pass == Pass::update) return true;
-    if (copies_[op] != 0) return false;
+    // While what it is taken from is in RAM; unless that would wait for the next pass.
+    if (copies_[op] != 0)
+      return o.kind == "slice" && !before_[op].empty() && ops_[before_[op].front()].pass == o.pass;
     const OperatorSchema* schema = find_operator(o.kind);
     return schema != nullptr && !schema->accumulates && o.kind != "input" && !o.inputs.empty();
   }

@@ -18,8 +18,7 @@ Partition partition(const Graph& graph, Bytes limit) {
   if (apart.classes.size() == alike.classes.size()) return alike;  // there are no long axes
   refine(graph, limit, apart);
   coarsen(graph, limit, apart);
-  constexpr double kWorthCopies = 0.9;  // less is within what staying in RAM makes of it
-  return bytes_touched(graph, apart) < kWorthCopies * bytes_touched(graph, alike) ? apart : alike;
+  return bytes_touched(graph, apart) < bytes_touched(graph, alike) ? apart : alike;
 }
 
 }  // namespace poet::splitting

@@ -160,6 +160,19 @@ TEST(Split, LongRowsAreCopiedIntoSquares) {
   EXPECT_THAT(report.unsplit, IsEmpty());
 }
 
+// Of 8 parts by rows and 8 squares. The layer and its weight's gradient read the same ones.
+TEST(Split, CopiesAreMadeOnceAndTakenFromWhatIsInRam) {
+  const Graph parts = split(normalised_tokens(), {Bytes(1024)});
+  EXPECT_EQ(ops_of(parts, "slice", "norm:copy"), 64);
+  EXPECT_EQ(ops_of(parts, "concat", "norm:copy"), 8);
+  const std::size_t second = place_of(parts, "norm[2:4]");
+  for (std::size_t i = 1; i <= 8; ++i) {
+    const Op& slice = parts.ops[OpId(second + i)];
+    EXPECT_EQ(slice.kind, "slice");
+    EXPECT_EQ(parts.values[slice.inputs[0]].name, "norm[:,2:4]");
+  }
+}
+
 // 64 KiB, 128 x 128 numbers: none is longer than the edge of a square.
 TEST(Split, ShortRowsStayRows) {
   const Graph parts = split(normalised_tokens(), {Bytes(1 << 16)});
