@@ -1,10 +1,23 @@
 #include "poet/split/partition.h"
 
+#include <algorithm>
+
 #include "poet/split/axis_classes.h"
 #include "poet/split/blocks.h"
 #include "poet/split/refine.h"
 
 namespace poet::splitting {
+namespace {
+
+/// The bytes of the largest storage, in parts.
+Bytes largest(const Graph& graph, const Partition& partition) {
+  Bytes most;
+  for (const Block& block : storages(graph, partition))
+    most = std::max(most, largest_part(graph, partition, block));
+  return most;
+}
+
+}  // namespace
 
 Range range_of(const AxisClass& axes, std::int64_t size, std::int64_t i) {
   const std::int64_t per_unit = size / axes.units;
@@ -18,7 +31,9 @@ Partition partition(const Graph& graph, Bytes limit) {
   if (apart.classes.size() == alike.classes.size()) return alike;  // there are no long axes
   refine(graph, limit, apart);
   coarsen(graph, limit, apart);
-  return bytes_touched(graph, apart) < bytes_touched(graph, alike) ? apart : alike;
+  if (largest(graph, alike) > std::max(limit, largest(graph, apart))) return apart;
+  constexpr double kWorthCopies = 0.75;  // the estimate does not know what stays in RAM between ops
+  return bytes_touched(graph, apart) < kWorthCopies * bytes_touched(graph, alike) ? apart : alike;
 }
 
 }  // namespace poet::splitting
