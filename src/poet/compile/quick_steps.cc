@@ -27,7 +27,9 @@ void Portfolio::begin() {
     const Bytes floor = leanest().floor;
     const FormSearch* next = add_next_cut();
     if (next == nullptr) break;
-    const bool leaner = next->form->floor < floor && !is_late(*next->form);
+    // What is within the budget already does not lack RAM for an op.
+    const bool lacks_ram = floor > request_.limits.ram_budget;
+    const bool leaner = lacks_ram && next->form->floor < floor && !is_late(*next->form);
     const bool better =
         before == kInfinity ? ledger_.has_plan() || leaner : ledger_.is_notable_beside(before);
     no_better = better ? 0 : no_better + 1;
