@@ -29,7 +29,6 @@ constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
 constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kLeastExcess = 0.01;  // relative to the budget, in a linear relaxation
-constexpr int kMostOpsOfDenseRows = 200;
 constexpr double kPartOfGap = 0.95;  // relaxations are cut off within this part of the gap
 constexpr long kRows = 40'000;       // a presolved model with fewer rows gets more iterations
 constexpr long kMostIterations = 8;  // upper limit of that factor
@@ -132,7 +131,6 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
   options.stop = [&] { return search_.must_stop(); };
   options.cuts = [&](const std::vector<double>& x) {
     std::vector<Linear> cuts = merged_window_cuts(p_, windows, model, x);
-    if (p_.ops > kMostOpsOfDenseRows) return cuts;
     std::vector<Linear> more = recomputation_ram_cuts(p_, windows, model, x, kLeastExcess);
     std::move(more.begin(), more.end(), std::back_inserter(cuts));
     return cuts;
@@ -149,9 +147,9 @@ bool WindowSearch::relax_continuously(const StageWindows& windows, WindowModel& 
 // Solves the relaxation, and repeats with cuts while the solution exceeds RAM during a recomputation.
 WindowSearch::Relaxed WindowSearch::relax_with_ram(const StageWindows& windows, WindowModel& model,
                                                    long work) {
-  const int rounds = p_.ops > kMostOpsOfDenseRows ? 2 : 20;
+  constexpr int kRounds = 20;
   Relaxed relaxed = relax(model, work);
-  for (int round = 0; round < rounds && relaxed.closed && !relaxed.x.empty() && !search_.bound_done();
+  for (int round = 0; round < kRounds && relaxed.closed && !relaxed.x.empty() && !search_.bound_done();
        ++round) {
     const std::vector<Linear> cuts = recomputation_ram_cuts(p_, windows, model, relaxed.x, 1e-6);
     if (cuts.empty()) break;
