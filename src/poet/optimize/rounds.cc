@@ -73,14 +73,15 @@ bool Rounds::go_on() {
   return true;
 }
 
-// As long as it pays.
+// Some slices, as long as each pays.
 void Rounds::learn_clauses(int doublings) {
-  constexpr double kEffort = 0.5;
+  constexpr int kSlices = 8;
+  constexpr double kEffort = 0.5;   // of a slice of the first round
   constexpr double kWorthIt = 0.1;  // least improvement, relative to the open gap
-  for (bool pays = true; pays;) {
+  for (int slice = 0; slice < kSlices; ++slice) {
     const double bound = search_.bound();
-    pays = clauses_.go_on(kEffort * static_cast<double>(1L << doublings)) &&
-           search_.bound() - bound >= kWorthIt * (search_.best_joules() - bound);
+    const bool has_more = clauses_.go_on(kEffort * static_cast<double>(1L << doublings));
+    if (!has_more || search_.bound() - bound < kWorthIt * (search_.best_joules() - bound)) break;
   }
 }
 

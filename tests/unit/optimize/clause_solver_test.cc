@@ -9,7 +9,7 @@
 namespace poet {
 namespace {
 
-constexpr std::int64_t kEffort = 100'000'000;
+constexpr std::int64_t kSolverEffort = 100'000'000;
 
 struct Sum {
   std::vector<WeightedLiteral> terms;
@@ -103,7 +103,7 @@ TEST(ClauseSolver, AgreesWithAllAssignments) {
       return clauses;
     };
     for (const Literal assumption : {Literal{0}, Literal{1}, Literal{4}}) {
-      const Satisfiable answer = solver.solve(assumption, kEffort, {}, broken);
+      const Satisfiable answer = solver.solve(assumption, kSolverEffort, {}, broken);
       ASSERT_EQ(answer == Satisfiable::yes, has_assignment(f, assumption));
       ASSERT_NE(answer, Satisfiable::gave_up);
       (answer == Satisfiable::yes ? satisfiable : not_satisfiable)++;
@@ -134,7 +134,8 @@ TEST(ClauseSolver, ProvesWithLimitedMemory) {
     solver.add_at_most(terms, 1);
   }
   const Literal free = Literal::of(solver.add_variable(true, 0));
-  EXPECT_EQ(solver.solve(free, 50 * kEffort, {}, [] { return std::vector<Clause>{}; }), Satisfiable::no);
+  EXPECT_EQ(solver.solve(free, 50 * kSolverEffort, {}, [] { return std::vector<Clause>{}; }),
+            Satisfiable::no);
   EXPECT_GT(solver.conflicts(), 4'000);
 }
 
@@ -144,7 +145,7 @@ TEST(ClauseSolver, GivesUpAfterItsEffort) {
   for (int i = 0; i < 1'000; ++i) last = Literal::of(solver.add_variable(true, 0));
   for (int i = 1; i < 1'000; ++i) solver.add_clause({Literal::of(i), ~Literal::of(i - 1)});
   EXPECT_EQ(solver.solve(last, 0, {}, [] { return std::vector<Clause>{}; }), Satisfiable::gave_up);
-  EXPECT_EQ(solver.solve(last, kEffort, {}, [] { return std::vector<Clause>{}; }), Satisfiable::yes);
+  EXPECT_EQ(solver.solve(last, kSolverEffort, {}, [] { return std::vector<Clause>{}; }), Satisfiable::yes);
 }
 
 }  // namespace

@@ -44,26 +44,30 @@ ClauseBound::ClauseBound(Search& search)
 }
 
 bool ClauseBound::go_on(double effort) {
+  constexpr int kFruitless = 3;
   if (ended_ || search_.bound_done() || search_.best_joules() == kInfinity) return false;
   search_.enter("clause learning");
-  if (!model_ && !begin()) return !(ended_ = true);
+  const double bound = search_.bound(), best = search_.best_joules();
   const double end = search_.effort + effort;
+  if (!model_) build(stages_of_pressure(p_));
   while (!ended_ && !search_.bound_done() && search_.effort < end) try_next_limit();
+  const bool gained = search_.bound() > bound || search_.best_joules() < best;
+  fruitless_ = gained ? 0 : fruitless_ + 1;
+  ended_ = ended_ || fruitless_ >= kFruitless;
   return !ended_;
 }
 
-bool ClauseBound::begin() {
-  constexpr std::size_t kMostTerms = 4'000'000;
-  std::vector<int> stages = stages_of_pressure(p_);
-  if (stages.empty() || stages.size() * at(p_.ops) * at(p_.values) > kMostTerms) return false;
-  build(std::move(stages));
-  return true;
-}
-
+// Ends the search where there is nothing to build, or too much.
 void ClauseBound::build(std::vector<int> breakpoints) {
   constexpr int kPaid = 3;
+  constexpr std::size_t kMostTerms = 4'000'000;
+  constexpr double kSecondsPerTerm = 2e-8;
+  const std::size_t terms = breakpoints.size() * at(p_.ops) * at(p_.values);
+  ended_ = breakpoints.empty() || terms > kMostTerms;
+  if (ended_) return;
   windows_.emplace(p_, std::move(breakpoints));
   model_.emplace(build_window_clauses(p_, *windows_, kPaid));
+  search_.effort += kSecondsPerTerm * static_cast<double>(terms);
   answered_ = kNoAnswer;
   limits_.clear();
 }
@@ -98,13 +102,14 @@ void ClauseBound::try_next_limit() {
 Satisfiable ClauseBound::solve_within(std::int64_t most) {
   ClauseSolver& solver = *model_->solver;
   const Literal limit = limit_of(most);
-  const std::int64_t before = solver.effort();
+  const std::int64_t before = solver.effort(), conflicts = solver.conflicts();
   const Satisfiable answer = solver.solve(limit, patience_, search_.stop(), [this] {
-    answer_ = look_at_answer(p_, *windows_, *model_);
+    answer_ = check_answer(p_, *windows_, *model_);
     search_.effort += kSecondsPerState * static_cast<double>(answer_.states);
     return answer_.broken;
   });
   search_.effort += static_cast<double>(solver.effort() - before) / kStepsPerSecond;
+  search_.nodes += static_cast<long>(solver.conflicts() - conflicts);
   if (answer != Satisfiable::no) return answer;
   while (!limits_.empty() && limits_.begin()->first <= most) {
     solver.add_clause({~limits_.begin()->second});

@@ -24,7 +24,6 @@ class ClauseBound {
   bool go_on(double effort);
 
  private:
-  [[nodiscard]] bool begin();
   void build(std::vector<int> breakpoints);
   void try_next_limit();
   [[nodiscard]] Satisfiable solve_within(std::int64_t most);
@@ -38,11 +37,12 @@ class ClauseBound {
   std::optional<StageWindows> windows_;
   std::optional<WindowClauses> model_;
   WindowAnswer answer_;                     // the last one
-  std::int64_t proven_ = 0;                 // no plan costs less
+  std::int64_t proven_ = 0;                 // no plan costs less, but for rounding
   std::int64_t answered_;                   // an answer costs that
   std::int64_t step_ = 0;                   // to the next limit
   std::int64_t patience_;                   // effort of an attempt
   std::map<std::int64_t, Literal> limits_;  // on the cost, above what is proven
+  int fruitless_ = 0;                       // consecutive calls that brought nothing
   bool ended_ = false;
 };
 

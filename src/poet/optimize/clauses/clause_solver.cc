@@ -43,7 +43,7 @@ void ClauseSolver::add_clause(Clause clause) {
 void ClauseSolver::add_at_most(std::vector<WeightedLiteral> terms, std::int64_t bound, Literal unless) {
   backtrack(0);
   const int sum = sums_.add(std::move(terms), bound, unless);
-  if (!sums_.look_at(sum)) contradiction_ = true;
+  if (!sums_.propagate(sum)) contradiction_ = true;
 }
 
 Satisfiable ClauseSolver::solve(Literal assumption, std::int64_t most_effort, const Stop& stop,
@@ -79,7 +79,7 @@ Satisfiable ClauseSolver::solve(Literal assumption, std::int64_t most_effort, co
     if (decide(assumption)) continue;
     std::vector<Clause> lacking = check();
     if (lacking.empty()) return Satisfiable::yes;
-    add_lacking(std::move(lacking));
+    for (Clause& clause : lacking) add_clause(std::move(clause));
   }
   return Satisfiable::no;
 }
@@ -155,81 +155,6 @@ void ClauseSolver::backtrack(int level) {
     order_.insert(literal.variable());
   }
   assigned_.end_backtrack(level);
-}
-
-// Sets antecedents_ to the false literals from which `implied` followed; with none: that break the reason.
-void ClauseSolver::collect(Reason reason, Literal implied) {
-  antecedents_.clear();
-  if (reason.sum >= 0) {
-    sums_.explain(reason.sum, implied, antecedents_);
-    return;
-  }
-  for (const Literal literal : clauses_.literals(reason.clause))
-    if (!(implied.exists() && literal == implied)) antecedents_.push_back(literal);
-  effort_ += static_cast<std::int64_t>(antecedents_.size());
-}
-
-// Whether a literal of a learned clause follows from the others.
-bool ClauseSolver::is_implied(Literal literal) {
-  const Reason reason = assigned_.reason_of(literal);
-  if (!reason.exists()) return false;
-  collect(reason, ~literal);
-  return std::ranges::all_of(antecedents_, [&](Literal other) {
-    return seen_[at(other.variable())] != 0 || assigned_.level_of(other) == 0;
-  });
-}
-
-// Learns the clause of the first unique implication point, backtracks to where it has one open literal, and
-// sets that.
-void ClauseSolver::learn_from(Reason conflict) {
-  Clause learned{Literal{}};
-  std::vector<int> marked;
-  int open = 0;  // literals of this level still to be replaced
-  std::size_t position = assigned_.trail().size();
-  Literal pivot;
-  for (Reason reason = conflict;;) {
-    collect(reason, pivot);
-    for (const Literal literal : antecedents_) {
-      const int variable = literal.variable();
-      if (seen_[at(variable)] != 0 || assigned_.level_of(literal) == 0) continue;
-      seen_[at(variable)] = 1;
-      marked.push_back(variable);
-      order_.bump(variable);
-      if (assigned_.level_of(literal) == assigned_.level())
-        ++open;
-      else
-        learned.push_back(literal);
-    }
-    do --position;
-    while (seen_[at(assigned_.trail()[position].variable())] == 0);
-    pivot = assigned_.trail()[position];
-    if (--open == 0) break;
-    reason = assigned_.reason_of(pivot);
-  }
-  learned.front() = ~pivot;
-  const auto tail = std::remove_if(learned.begin() + 1, learned.end(),
-                                   [this](Literal literal) { return is_implied(literal); });
-  learned.erase(tail, learned.end());
-  for (const int variable : marked) seen_[at(variable)] = 0;
-  order_.decay();
-  std::vector<int> levels;
-  for (const Literal literal : learned) levels.push_back(assigned_.level_of(literal));
-  int back = 0;
-  if (learned.size() > 1) {
-    const auto highest = std::ranges::max_element(levels.begin() + 1, levels.end());
-    back = *highest;
-    std::swap(learned[1], learned[static_cast<std::size_t>(highest - levels.begin())]);
-  }
-  std::ranges::sort(levels);
-  const auto distinct = std::unique(levels.begin(), levels.end()) - levels.begin();
-  backtrack(back);
-  Reason reason;
-  if (learned.size() > 1) reason.clause = clauses_.add(learned, static_cast<int>(distinct));
-  assigned_.set(learned.front(), reason);
-}
-
-void ClauseSolver::add_lacking(std::vector<Clause> clauses) {
-  for (Clause& clause : clauses) add_clause(std::move(clause));
 }
 
 void ClauseSolver::forget() {

@@ -17,12 +17,16 @@ enum class Satisfiable { yes, no, gave_up };
 
 class ClauseSolver {
  public:
+  ClauseSolver() = default;
+  ClauseSolver(const ClauseSolver&) = delete;  // sums_ refers to assigned_
+  ClauseSolver& operator=(const ClauseSolver&) = delete;
+
   /// A decision tries `first_value` first, and decides `weight` variables of greater weight first, until
   /// conflicts say otherwise.
   int add_variable(bool first_value, double weight);
   /// Before or between solves. O(literals).
   void add_clause(Clause clause);
-  /// sum of weights of true literals <= bound, unless `unless` is true. Weights >= 0, no literal twice.
+  /// sum of weights of true literals <= bound, unless `unless` is true. Weights >= 0, no variable twice.
   void add_at_most(std::vector<WeightedLiteral> terms, std::int64_t bound, Literal unless = {});
 
   /// Returns clauses that the model lacks and the complete assignment breaks; none: it is accepted.
@@ -44,10 +48,7 @@ class ClauseSolver {
   void learn_from(Reason conflict);
   void collect(Reason reason, Literal implied);
   [[nodiscard]] bool is_implied(Literal literal);
-  void bump(int variable);
   void backtrack(int level);
-  void add_lacking(std::vector<Clause> clauses);
-  void attach(Clause clause, bool learned);
   [[nodiscard]] bool decide(Literal assumption);
   void forget();
 

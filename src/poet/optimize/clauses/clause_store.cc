@@ -11,7 +11,6 @@ int ClauseStore::add(const Clause& clause, int levels) {
   entries_.push_back({static_cast<std::uint32_t>(literals_.size()), static_cast<int>(clause.size()), levels});
   literals_.insert(literals_.end(), clause.begin(), clause.end());
   watch(number);
-  learned_ += levels > 0 ? 1 : 0;
   return number;
 }
 

@@ -26,10 +26,9 @@ class ClauseStore {
   int add(const Clause& clause, int levels);
   [[nodiscard]] std::span<Literal> literals(int clause);
   [[nodiscard]] std::vector<Watch>& watches(Literal literal) { return watches_[literal.index()]; }
-  [[nodiscard]] int learned() const { return learned_; }
 
-  /// Drops the clauses for which `satisfied` says so and, of the learned ones of more than two levels, the
-  /// half with most. Numbers change. O(literals).
+  /// Drops the clauses for which `satisfied` says so and, of the learned ones of more than two levels, those
+  /// of the median number of levels or more. Numbers change. O(literals).
   template <class IsSatisfied>
   void forget(const IsSatisfied& satisfied);
 
@@ -45,7 +44,6 @@ class ClauseStore {
   std::vector<Entry> entries_;
   std::vector<Literal> literals_;  // of all clauses
   std::vector<std::vector<Watch>> watches_;
-  int learned_ = 0;
 };
 
 template <class IsSatisfied>
@@ -53,14 +51,12 @@ void ClauseStore::forget(const IsSatisfied& satisfied) {
   const int most = most_levels_to_keep();
   std::vector<Entry> kept;
   std::vector<Literal> literals;
-  learned_ = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     const std::span<Literal> own = this->literals(static_cast<int>(i));
     if (entry.levels > most || satisfied(own)) continue;
     kept.push_back({static_cast<std::uint32_t>(literals.size()), entry.size, entry.levels});
     literals.insert(literals.end(), own.begin(), own.end());
-    learned_ += entry.levels > 0 ? 1 : 0;
   }
   entries_ = std::move(kept);
   literals_ = std::move(literals);

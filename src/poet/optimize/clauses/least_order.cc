@@ -13,7 +13,8 @@
 namespace poet {
 namespace {
 
-constexpr std::size_t kMostReached = 20'000;
+constexpr int kMostBits = 32;  // of State::done, and of State::present
+constexpr std::size_t kMostReached = 50'000;
 
 using Mask = std::uint64_t;
 
@@ -23,7 +24,7 @@ constexpr Mask bit(std::size_t i) { return Mask{1} << i; }
 struct MovingValue {
   int value = -1;
   int maker = -1;    // of the ops; -1: none
-  Mask readers = 0;  // among those done once
+  Mask readers = 0;  // among those done at most once
   bool before = false, needed = false;
   int own_bit = -1;  // in State::present; -1: it is there from its making to the last of its readers
 };
@@ -34,7 +35,8 @@ struct MovingValue {
 class OrderSearch {
  public:
   OrderSearch(const Problem& problem, const OpsToOrder& set)
-      : p_(problem), ops_(set.once), once_(set.once.size()) {
+      : p_(problem), ops_(set.once), sure_(set.once.size()), once_(sure_ + set.optional.size()) {
+    ops_.insert(ops_.end(), set.optional.begin(), set.optional.end());
     ops_.insert(ops_.end(), set.any_times.begin(), set.any_times.end());
     std::vector<int> moving = set.needed;
     for (const int op : ops_)
@@ -42,22 +44,21 @@ class OrderSearch {
         for (const int v : *values) insert_sorted(moving, v);
     for (const int v : moving) {
       MovingValue one{v, -1, 0, contains(set.before, v), contains(set.needed, v), -1};
-      bool may_go = false;  // where something may need it any number of times, it is not known when it goes
+      bool is_open = false;  // whether it is made, or when it goes, does not follow from what is done
       for (std::size_t i = 0; i < ops_.size(); ++i) {
         const bool reads = contains(p_.reads[at(ops_[i])], v);
         const bool makes = ops_[i] == p_.producer[at(v)];
         if (reads && is_once(i)) one.readers |= bit(i);
         if (makes) one.maker = static_cast<int>(i);
-        may_go |= !is_once(i) && (reads || makes);
+        is_open |= (!is_once(i) && (reads || makes)) || (i >= sure_ && makes);
       }
-      if (may_go || (one.before && one.maker >= 0)) one.own_bit = bits_++;
+      if (is_open || (one.before && one.maker >= 0)) one.own_bit = bits_++;
       values_.push_back(one);
     }
   }
 
   LeastOrder run() {
-    constexpr int kMostBits = 32;
-    if (bits_ > kMostBits || ops_.size() > kMostBits) return {.is_known = false};
+    if (bits_ > kMostBits) return {.is_known = false};
     State start;
     for (const MovingValue& one : values_)
       if (one.before && one.own_bit >= 0) start.present |= bit(at(one.own_bit));
@@ -72,21 +73,24 @@ class OrderSearch {
       for (Mask rest = state.present; rest != 0; rest &= rest - 1)
         reach({state.done, state.present & ~bit(at(std::countr_zero(rest)))}, {ram, state, -1});
       for (std::size_t i = 0; i < ops_.size(); ++i)
-        if ((state.done & bit(i)) == 0) compute(state, ram, i);
+        if ((state.done & bit(i)) == 0) {
+          compute(state, ram, i);
+          if (i >= sure_ && is_once(i)) reach({state.done | bit(i), state.present}, {ram, state, -1});
+        }
     }
     return {.states = states()};
   }
 
  private:
   struct State {
-    Mask done = 0;     // ops that are done once
+    Mask done = 0;     // ops that are done once, or left out
     Mask present = 0;  // values with a bit of their own
     [[nodiscard]] Mask key() const { return present << 32 | done; }
   };
   struct Reached {
     std::int64_t ram = 0;
     State from;
-    int op = -1;  // done last; -1: a copy was dropped
+    int op = -1;  // done last; -1: a copy was dropped, or an op left out
   };
 
   [[nodiscard]] bool is_once(std::size_t i) const { return i < once_; }
@@ -145,8 +149,8 @@ class OrderSearch {
   }
 
   const Problem& p_;
-  std::vector<int> ops_;  // those done once first
-  std::size_t once_;      // of these there are so many
+  std::vector<int> ops_;     // those that are done once, or never, or any number of times
+  std::size_t sure_, once_;  // so many of the first kind; of the first two
   std::vector<MovingValue> values_;
   int bits_ = 0;
   std::unordered_map<Mask, Reached> reached_;
@@ -158,6 +162,8 @@ class OrderSearch {
 }  // namespace
 
 LeastOrder least_order(const Problem& problem, const OpsToOrder& set) {
+  if (set.once.size() + set.optional.size() + set.any_times.size() > at(kMostBits))
+    return {.is_known = false};
   return OrderSearch(problem, set).run();
 }
 

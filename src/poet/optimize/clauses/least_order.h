@@ -13,6 +13,7 @@ namespace poet {
 /// Ops to be recomputed between the first computations of two others. All sets increase.
 struct OpsToOrder {
   std::vector<int> once;       // each once
+  std::vector<int> optional;   // each once, or never
   std::vector<int> any_times;  // each any number of times, or never
   std::vector<int> before;     // values in RAM before
   std::vector<int> needed;     // values in RAM in the end
@@ -21,7 +22,7 @@ struct OpsToOrder {
 struct LeastOrder {
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-  bool is_known = true;       // false: the search was given up, after 20,000 states
+  bool is_known = true;       // false: the search was given up, after 50,000 states
   std::int64_t ram = kNever;  // of these values, those needed in the end included; kNever: there is no order
   std::vector<int> ops{};     // in order
   std::int64_t states = 0;    // visited

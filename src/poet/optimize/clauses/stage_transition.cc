@@ -11,8 +11,6 @@
 namespace poet {
 namespace {
 
-constexpr std::size_t kMostOptional = 6;
-
 // Of `after`, what is in RAM before and no recomputation touches stays in RAM throughout: ballast.
 class Transition {
  public:
@@ -31,28 +29,30 @@ class Transition {
 
   TransitionAnswer answer() {
     const std::int64_t room = p_.budget - bytes_of(ballast_);
-    LeastOrder order = order_for(needed_, room);
+    LeastOrder order = order_for(needed_);
     TransitionAnswer made;
     if (order.is_known && order.ram <= room) made.order = std::move(order.ops);
-    if (order.is_known && order.ram > room) made.obstacle = obstacle(room);
+    if (order.is_known && order.ram > room) made.obstacle = obstacle(room, order.ram);
     made.states = states_;
     return made;
   }
 
  private:
-  // Leaves out what is needed as long as there is too little room all the same, small values first.
-  [[nodiscard]] Obstacle obstacle(std::int64_t room) {
+  // Leaves out what is needed as long as there is too little room all the same, small values first. `least`:
+  // RAM of the best order for all that is needed.
+  [[nodiscard]] Obstacle obstacle(std::int64_t room, std::int64_t least) {
     std::ranges::stable_sort(needed_, {}, [this](int v) { return p_.bytes[at(v)]; });
     for (std::size_t i = 0; i < needed_.size();) {
       std::vector<int> fewer = needed_;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      const LeastOrder order = order_for(fewer, room);
-      if (order.is_known && order.ram > room)
-        needed_ = std::move(fewer);
-      else
+      const LeastOrder order = order_for(fewer);
+      if (!order.is_known || order.ram <= room) {
         ++i;
+        continue;
+      }
+      needed_ = std::move(fewer);
+      least = order.ram;
     }
-    const std::int64_t least = order_for(needed_, -1).ram;
     std::ranges::stable_sort(ballast_, std::ranges::greater{}, [this](int v) { return p_.bytes[at(v)]; });
     std::int64_t excess = least == LeastOrder::kNever ? 1 : least - p_.budget;
     for (const int v : ballast_) {
@@ -81,48 +81,42 @@ class Transition {
     return std::ranges::all_of(p_.reads[at(op)], [&](int u) { return require(u, ops); });
   }
 
-  // Recomputing what is there already makes room in between, so that every part of these ops is tried.
-  // Returns an order within `enough`, or the best.
-  [[nodiscard]] LeastOrder order_for(std::vector<int> needed, std::int64_t enough) {
+  // Recomputing what is there already makes room in between.
+  [[nodiscard]] LeastOrder order_for(std::vector<int> needed) {
     std::ranges::sort(needed);
-    OpsToOrder set{{}, {}, t_.before, needed};
     std::vector<int> required;
     for (const int v : needed)
       if (!require(v, required)) return {};
-    std::vector<int> optional;
-    for (const int op : t_.recomputed)
-      if (contains(t_.repeated, op) && (contains(required, op) || matters(op, required)))
-        set.any_times.push_back(op);
-      else if (!contains(required, op) && matters(op, required))
-        optional.push_back(op);
-    if (optional.size() > kMostOptional) return {.is_known = false};
-    LeastOrder best;
-    for (std::uint32_t part = 0; part < 1U << optional.size() && best.ram > enough; ++part) {
-      set.once.clear();
-      for (const int op : required)
-        if (!contains(t_.repeated, op)) set.once.push_back(op);
-      for (std::size_t i = 0; i < optional.size(); ++i)
-        if ((part >> i & 1) != 0) insert_sorted(set.once, optional[i]);
-      LeastOrder order = least_order(p_, set);
-      states_ += order.states;
-      if (!order.is_known) return order;
-      if (order.ram < best.ram) best = std::move(order);
+    const std::vector<int> useful = useful_besides(required);
+    OpsToOrder set{{}, {}, {}, t_.before, std::move(needed)};
+    for (const int op : t_.recomputed) {
+      const bool is_required = contains(required, op);
+      if (!is_required && !contains(useful, op)) continue;
+      auto& kind = contains(t_.repeated, op) ? set.any_times : is_required ? set.once : set.optional;
+      kind.push_back(op);
     }
-    return best;
+    LeastOrder order = least_order(p_, set);
+    states_ += order.states;
+    return order;
   }
 
-  // Whether it can help to recompute an op that is not required: its results are there before, or one that
-  // matters reads them.
-  [[nodiscard]] bool matters(int op, const std::vector<int>& required) const {
-    return std::ranges::any_of(p_.writes[at(op)], [&](int v) {
-      if (contains(t_.before, v)) return true;
-      return std::ranges::any_of(p_.users[at(v)], [&](int user) {
-        return contains(t_.recomputed, user) && !contains(required, user) && matters(user, required);
-      });
-    });
+  // Returns the ops that need not be recomputed, but may as well: their results are in RAM before, and would
+  // leave it in between, or others of these ops read them.
+  [[nodiscard]] std::vector<int> useful_besides(const std::vector<int>& required) const {
+    std::vector<int> useful;
+    const auto helps = [&](int v) {
+      return contains(t_.before, v) ||
+             std::ranges::any_of(p_.users[at(v)], [&](int user) { return contains(useful, user); });
+    };
+    for (auto op = t_.recomputed.rbegin(); op != t_.recomputed.rend(); ++op)
+      if (!contains(required, *op) && std::ranges::any_of(p_.writes[at(*op)], helps))
+        insert_sorted(useful, *op);
+    return useful;
   }
 
-  // Also the values and ops of which one more could help: others lead to none of these.
+  // Only values that recomputations read or make, or that are needed, matter here. With one more of them in
+  // RAM before, or one more of their producers recomputed, there may be an order. Any other op makes none of
+  // them, so that leaving it out of a sequence leaves all that is read or needed where it is.
   [[nodiscard]] Obstacle obstacle_of(std::vector<int> needed) const {
     Obstacle found;
     std::vector<int> useful = moving_;
@@ -145,7 +139,7 @@ class Transition {
 
 }  // namespace
 
-TransitionAnswer look_at(const Problem& problem, const StageTransition& transition) {
+TransitionAnswer find_order(const Problem& problem, const StageTransition& transition) {
   return Transition(problem, transition).answer();
 }
 

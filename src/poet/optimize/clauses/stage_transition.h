@@ -36,8 +36,8 @@ struct TransitionAnswer {
   std::int64_t states = 0;  // visited
 };
 
-/// Looks at every order, and at every part of the ops that are not needed. Gives up, with neither an order
-/// nor an obstacle, where there are too many. O(2^recomputed ops) for each value that is needed.
-[[nodiscard]] TransitionAnswer look_at(const Problem& problem, const StageTransition& transition);
+/// Looks at every order, with every part of the ops that are not needed. Gives up, with neither an order nor
+/// an obstacle, where least_order() does. As long as that for each value that is needed.
+[[nodiscard]] TransitionAnswer find_order(const Problem& problem, const StageTransition& transition);
 
 }  // namespace poet

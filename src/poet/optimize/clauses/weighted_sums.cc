@@ -26,7 +26,7 @@ Reason WeightedSums::count(Literal literal) {
   effort_ += static_cast<std::int64_t>(uses.size());
   Reason broken;
   for (const auto& [sum, weight] : uses)
-    if (!look_at(sum)) broken.sum = sum;
+    if (!propagate(sum)) broken.sum = sum;
   return broken;
 }
 
@@ -34,7 +34,7 @@ void WeightedSums::uncount(Literal literal) {
   for (const auto& [sum, weight] : uses_[literal.index()]) sums_[at(sum)].counted -= weight;
 }
 
-bool WeightedSums::look_at(int number) {
+bool WeightedSums::propagate(int number) {
   const Sum& sum = sums_[at(number)];
   if (sum.terms.empty() && sum.bound >= 0) return true;
   const bool binds = !sum.unless.exists() || assigned_.is_false(sum.unless);

@@ -3,8 +3,6 @@
 // Sums of weights of true literals that must not exceed a bound. Why one does, or why a literal must be
 // false, is found only when asked for.
 
-#include <optional>
-
 #include "poet/optimize/clauses/assignment.h"
 
 namespace poet {
@@ -14,14 +12,14 @@ class WeightedSums {
   explicit WeightedSums(Assignment& assigned) : assigned_(assigned) {}
 
   void add_variable() { uses_.resize(uses_.size() + 2); }
-  /// Returns the sum's number. No literal is twice among the terms; those with weight 0 are dropped. `unless`
-  /// may be none.
+  /// Returns the sum's number. No variable is twice among the terms and `unless`, which may be none; terms of
+  /// weight 0 are dropped.
   int add(std::vector<WeightedLiteral> terms, std::int64_t bound, Literal unless);
 
   /// Counts a literal that has become true, and sets what follows. Returns a sum that is broken, or none.
   [[nodiscard]] Reason count(Literal literal);
   /// Sets what follows from the sum as it is. Returns whether it holds.
-  [[nodiscard]] bool look_at(int sum);
+  [[nodiscard]] bool propagate(int sum);
   void uncount(Literal literal);
 
   /// Appends true literals, negated, from which `implied` followed; with none: that break the sum.

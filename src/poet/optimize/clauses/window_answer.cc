@@ -44,14 +44,14 @@ Clause clause_of(const Problem& p, const WindowClauses& m, int window, const Sta
 
 }  // namespace
 
-WindowAnswer look_at_answer(const Problem& p, const StageWindows& windows, const WindowClauses& m) {
+WindowAnswer check_answer(const Problem& p, const StageWindows& windows, const WindowClauses& m) {
   WindowAnswer answer;
   answer.orders.resize(at(windows.count()));
   for (int k = 1; k + 1 < windows.count(); ++k) {
     if (windows.first_stage(k) != windows.last_stage(k)) continue;
     const StageTransition transition = transition_of(p, m, k, windows.last_stage(k));
     if (transition.recomputed.empty()) continue;
-    TransitionAnswer found = look_at(p, transition);
+    TransitionAnswer found = find_order(p, transition);
     if (found.obstacle) answer.broken.push_back(clause_of(p, m, k, transition, *found.obstacle));
     answer.orders[at(k)] = std::move(found.order);
     answer.states += found.states;

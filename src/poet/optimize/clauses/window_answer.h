@@ -18,8 +18,8 @@ struct WindowAnswer {
   std::int64_t states = 0;  // visited in search of them
 };
 
-[[nodiscard]] WindowAnswer look_at_answer(const Problem& problem, const StageWindows& windows,
-                                          const WindowClauses& model);
+[[nodiscard]] WindowAnswer check_answer(const Problem& problem, const StageWindows& windows,
+                                        const WindowClauses& model);
 
 /// Returns the answer as a sequence of ops: recomputations in `orders`, elsewhere right before they are
 /// needed.

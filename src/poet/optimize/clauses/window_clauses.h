@@ -15,6 +15,7 @@ namespace poet {
 using LiteralGrid = std::vector<std::vector<Literal>>;
 
 struct WindowClauses {
+  // A solver stays where it is.
   std::unique_ptr<ClauseSolver> solver = std::make_unique<ClauseSolver>();
   LiteralGrid kept;            // of values
   LiteralGrid recompute;       // of ops
