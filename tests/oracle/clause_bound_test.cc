@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "poet/base/numbers.h"
 #include "poet/optimize/search/every_plan.h"
 #include "tests/support/effort.h"
 #include "tests/support/linear_cases.h"

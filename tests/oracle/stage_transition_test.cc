@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
+#include "poet/base/numbers.h"
 #include "tests/support/effort.h"
 
 namespace poet {
