@@ -44,16 +44,11 @@ ClauseBound::ClauseBound(Search& search)
 }
 
 bool ClauseBound::go_on(double effort) {
-  constexpr int kFruitless = 3;
   if (ended_ || search_.bound_done() || search_.best_joules() == kInfinity) return false;
   search_.enter("clause learning");
-  const double bound = search_.bound(), best = search_.best_joules();
   const double end = search_.effort + effort;
   if (!model_) build(stages_of_pressure(p_));
   while (!ended_ && !search_.bound_done() && search_.effort < end) try_next_limit();
-  const bool gained = search_.bound() > bound || search_.best_joules() < best;
-  fruitless_ = gained ? 0 : fruitless_ + 1;
-  ended_ = ended_ || fruitless_ >= kFruitless;
   return !ended_;
 }
 

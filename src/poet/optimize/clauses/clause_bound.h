@@ -42,7 +42,6 @@ class ClauseBound {
   std::int64_t step_ = 0;                   // to the next limit
   std::int64_t patience_;                   // effort of an attempt
   std::map<std::int64_t, Literal> limits_;  // on the cost, above what is proven
-  int fruitless_ = 0;                       // consecutive calls that brought nothing
   bool ended_ = false;
 };
 
