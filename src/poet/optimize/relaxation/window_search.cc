@@ -29,9 +29,9 @@ constexpr long kChangesPerAnswer = 5'000;
 constexpr long kChangesForPrices = 20'000;
 constexpr std::uint64_t kSeedOfPrices = 1;
 constexpr double kLeastExcess = 0.01;  // relative to the budget, in a linear relaxation
-constexpr double kPartOfGap = 0.95;  // relaxations are cut off within this part of the gap
-constexpr long kRows = 40'000;       // a presolved model with fewer rows gets more iterations
-constexpr long kMostIterations = 8;  // upper limit of that factor
+constexpr double kPartOfGap = 0.95;    // relaxations are cut off within this part of the gap
+constexpr long kRows = 40'000;         // a presolved model with fewer rows gets more iterations
+constexpr long kMostIterations = 8;    // upper limit of that factor
 
 }  // namespace
 
