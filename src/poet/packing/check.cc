@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 
 #include "poet/base/error.h"
 #include "poet/packing/problem.h"
@@ -46,57 +46,70 @@ void check_alone(const RequestedBuffer& buffer) {
       fmt::format("the offset {} must be a multiple of the alignment {}", *buffer.offset, buffer.alignment));
 }
 
-void check_bank(const RequestedBuffer& buffer, const std::vector<Bank>& banks) {
-  if (banks.empty()) {
-    require(buffer.bank.empty(), buffer, fmt::format("there is no bank \"{}\"", buffer.bank));
-    return;
-  }
-  const auto named = [&](const Bank& bank) { return bank.name == buffer.bank; };
-  const auto found = banks.size() == 1 && buffer.bank.empty()
-                         ? banks.begin()
-                         : std::find_if(banks.begin(), banks.end(), named);
-  require(buffer.bank.empty() || found != banks.end(), buffer,
-          fmt::format("there is no bank \"{}\"", buffer.bank));
-  if (!buffer.offset) return;
-  require(found != banks.end(), buffer, "a fixed offset needs a bank that it is in");
-  require(*buffer.offset + buffer.bytes <= found->bytes, buffer,
+void check_bank(const RequestedBuffer& buffer, const std::vector<Bank>& banks,
+                const std::optional<std::size_t>& in) {
+  if (banks.empty() || !buffer.offset) return;
+  require(in.has_value(), buffer, "a fixed offset needs a bank that it is in");
+  const Bank& bank = banks[*in];
+  require(*buffer.offset + buffer.bytes <= bank.bytes, buffer,
           fmt::format("it ends at {}, beyond the {} bytes of bank {}", *buffer.offset + buffer.bytes,
-                      found->bytes, found->name));
+                      bank.bytes, bank.name));
 }
 
-bool live_together(const RequestedBuffer& a, const RequestedBuffer& b) {
-  const auto periods = [](const RequestedBuffer& one) {
-    return periods_of({.lower = one.lower, .upper = one.upper, .gaps = one.gaps});
+[[noreturn]] void refuse_overlap(const RequestedBuffer& earlier, const RequestedBuffer& later) {
+  const std::string other =
+      earlier.id.empty() ? earlier.place : fmt::format("\"{}\" ({})", earlier.id, earlier.place);
+  throw InputError(later.place, fmt::format("its fixed offset {} overlaps that of {}", *later.offset, other));
+}
+
+/// Per bank, or in the one arena.
+void check_fixed(const PackProblem& problem, const std::vector<std::optional<std::size_t>>& banks) {
+  struct Fixed {
+    std::vector<Buffer> buffers;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::size_t> index;  // in the problem
   };
-  for (const Lifetime& one : periods(a))
-    for (const Lifetime& other : periods(b))
-      if (one.lower < other.upper && other.lower < one.upper) return true;
-  return false;
-}
-
-/// Neighbours in address that overlap; by begin, all before the end of one are tried.
-void check_fixed(const std::vector<RequestedBuffer>& buffers) {
-  std::vector<const RequestedBuffer*> fixed;
-  for (const RequestedBuffer& buffer : buffers)
-    if (buffer.offset && buffer.bytes > 0) fixed.push_back(&buffer);
-  std::stable_sort(fixed.begin(), fixed.end(), [](const RequestedBuffer* a, const RequestedBuffer* b) {
-    return std::pair(a->bank, *a->offset) < std::pair(b->bank, *b->offset);
-  });
-  for (auto a = fixed.begin(); a != fixed.end(); ++a)
-    for (auto b = a + 1;
-         b != fixed.end() && (*b)->bank == (*a)->bank && *(*b)->offset < *(*a)->offset + (*a)->bytes; ++b)
-      if (live_together(**a, **b))
-        throw InputError((*b)->place, fmt::format("its fixed offset {} overlaps that of \"{}\" ({})",
-                                                  *(*b)->offset, (*a)->id, (*a)->place));
+  std::map<std::size_t, Fixed> in_bank;
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const RequestedBuffer& asked = problem.buffers[b];
+    if (!asked.offset) continue;
+    Fixed& fixed = in_bank[banks[b].value_or(0)];
+    fixed.buffers.push_back(
+        {.lower = asked.lower, .upper = asked.upper, .size = asked.bytes, .gaps = asked.gaps});
+    fixed.offsets.push_back(*asked.offset);
+    fixed.index.push_back(b);
+  }
+  for (const auto& [bank, fixed] : in_bank)
+    if (const auto met = overlap_in(fixed.buffers, fixed.offsets))
+      refuse_overlap(problem.buffers[fixed.index[met->first]], problem.buffers[fixed.index[met->second]]);
 }
 
 }  // namespace
 
-void check(const PackProblem& problem) {
-  std::int64_t sum = 0;
+std::vector<std::optional<std::size_t>> banks_of(const PackProblem& problem) {
+  std::map<std::string, std::size_t> by_name;
+  for (const Bank& bank : problem.banks) by_name.emplace(bank.name, by_name.size());
+  std::vector<std::optional<std::size_t>> banks;
   for (const RequestedBuffer& buffer : problem.buffers) {
+    banks.emplace_back();
+    if (buffer.bank.empty()) {
+      if (problem.banks.size() == 1) banks.back() = 0;
+      continue;
+    }
+    const auto found = by_name.find(buffer.bank);
+    require(found != by_name.end(), buffer, fmt::format("there is no bank \"{}\"", buffer.bank));
+    banks.back() = found->second;
+  }
+  return banks;
+}
+
+void check(const PackProblem& problem) {
+  const std::vector<std::optional<std::size_t>> banks = banks_of(problem);
+  std::int64_t sum = 0;
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const RequestedBuffer& buffer = problem.buffers[b];
     check_alone(buffer);
-    check_bank(buffer, problem.banks);
+    check_bank(buffer, problem.banks, banks[b]);
     sum += buffer.bytes + buffer.alignment;
     require(sum <= kMostBytes, buffer, "sizes and alignments must add up to at most 2^60 so far");
   }
@@ -106,7 +119,7 @@ void check(const PackProblem& problem) {
       throw InputError("bank " + bank.name, "banks must have from 0 to 2^60 bytes, all together");
     room += bank.bytes;
   }
-  check_fixed(problem.buffers);
+  check_fixed(problem, banks);
 }
 
 }  // namespace poet

@@ -59,11 +59,16 @@ struct PackSolution {
   std::int64_t nodes = 0;             // of the search
 };
 
+/// Returns for each buffer the index of the bank that it has to be in: of the one that it names, or of the
+/// only one; none: in any, or there are no banks. Throws InputError with the buffer's place for a bank that
+/// there is not. O(buffers log banks).
+[[nodiscard]] std::vector<std::optional<std::size_t>> banks_of(const PackProblem& problem);
+
 /// Throws InputError with the buffer's place: for an empty lifetime, a negative size or offset, an alignment
 /// below 1 or above 2^32, gaps that are not in order within the lifetime or leave nothing of it, an offset
 /// that is no multiple of the alignment, a bank that there is not, an offset without one of several banks,
 /// fixed buffers that overlap or end beyond their bank, sizes or banks that add up to more than 2^60.
-/// O(buffers log buffers + fixed pairs alive together).
+/// O(periods log periods), where a buffer has one period more than gaps.
 void check(const PackProblem& problem);
 
 /// Checks the problem, then searches (plan/layout/arena/pack.h) until it is decided or `stop`; up to 2,000

@@ -37,8 +37,10 @@ Joint joined(const PackProblem& problem) {
     joint.height = joint.origins.back() + bank.bytes;
   }
   if (problem.banks.empty()) joint.origins.push_back(0);
+  const std::vector<std::optional<std::size_t>> in_bank = banks_of(problem);
   std::int64_t first = 0, last = 1;
-  for (const RequestedBuffer& asked : problem.buffers) {
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const RequestedBuffer& asked = problem.buffers[b];
     first = std::min(first, asked.lower);
     last = std::max(last, asked.upper);
     Buffer buffer{.lower = asked.lower,
@@ -46,10 +48,9 @@ Joint joined(const PackProblem& problem) {
                   .size = asked.bytes,
                   .alignment = asked.alignment,
                   .gaps = asked.gaps};
-    for (std::size_t bank = 0; bank < problem.banks.size(); ++bank) {
-      if (problem.banks[bank].name != asked.bank && problem.banks.size() > 1) continue;
-      buffer.from = joint.origins[bank];
-      buffer.to = joint.origins[bank] + problem.banks[bank].bytes;
+    if (const auto bank = in_bank[b]) {
+      buffer.from = joint.origins[*bank];
+      buffer.to = joint.origins[*bank] + problem.banks[*bank].bytes;
     }
     if (asked.offset) {
       buffer.from += *asked.offset;

@@ -92,7 +92,7 @@ TEST(BufferTable, RefusesWithThePlace) {
             "b.csv:2: the gap 4-6 must be within the lifetime and after the gap before it");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,0-9,\n"), "b.csv:2: gaps must leave some of the lifetime");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,,8\nb,0,2,9,,,20\nc,8,9,4,,,6\n"),
-            "b.csv:2: its fixed offset 8 overlaps that of \"c\" (b.csv:4)");
+            "b.csv:4: its fixed offset 6 overlaps that of \"a\" (b.csv:2)");
   const std::string huge = "id,lower,upper,size\na,0,9,1152921504606846975\n";
   EXPECT_EQ(refusal(huge), "");
   EXPECT_EQ(refusal(huge + "b,0,9,1\n"), "b.csv:3: sizes and alignments must add up to at most 2^60 so far");

@@ -100,6 +100,40 @@ std::string refusal_of(const PackProblem& problem) {
   return "";
 }
 
+TEST(SolvePacking, RefusesFixedBuffersThatOverlapInTheirBank) {
+  // No bank is the one bank that there is.
+  PackProblem problem{{requested(0, 4, 4), requested(3, 6, 4)}, {{"a", 20}}};
+  problem.buffers[0].offset = 0;
+  problem.buffers[0].bank = "a";
+  problem.buffers[1].offset = 2;
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: its fixed offset 2 overlaps that of \"b\" (buffers[0])");
+  problem.buffers[0].id = "";
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: its fixed offset 2 overlaps that of buffers[0]");
+  problem.buffers[1].offset = 4;
+  EXPECT_EQ(solved(problem).verdict, PackVerdict::feasible);
+  problem.banks.push_back({"b", 20});
+  problem.buffers[1].offset = 2;
+  problem.buffers[1].bank = "b";
+  EXPECT_EQ(refusal_of(problem), "");
+  problem.buffers[0].bank = "b";
+  EXPECT_EQ(refusal_of(problem), "buffers[0]: its fixed offset 2 overlaps that of buffers[0]");
+}
+
+TEST(SolvePacking, ChecksManyFixedBuffers) {
+  // All pairs would be 8e8: one after the other at one offset, and all at one time at offsets of their own.
+  constexpr std::int64_t kCount = 20'000;
+  PackProblem problem;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    problem.buffers.push_back(requested(i, i + 1, 4));
+    problem.buffers.back().offset = 0;
+    problem.buffers.push_back(requested(0, kCount, 4));
+    problem.buffers.back().offset = 4 * (i + 1);
+  }
+  EXPECT_EQ(refusal_of(problem), "");
+  problem.buffers.back().offset = 4 * kCount - 1;
+  EXPECT_NE(refusal_of(problem).find("overlaps"), std::string::npos);
+}
+
 TEST(SolvePacking, RefusesBanksThatAreNot) {
   PackProblem problem{{requested(0, 4, 4)}, {{"a", 8}, {"b", 12}}};
   problem.buffers[0].bank = "c";

@@ -151,6 +151,7 @@ TEST(IsPacking, KnowsWhatOverlaps) {
   EXPECT_FALSE(is_packing(buffers, {-1, 3, 0, 1}));          // below the ground
   EXPECT_FALSE(is_packing(buffers, {0, 3, 0}));              // one is missing
   EXPECT_FALSE(is_packing({{0, 2, 5}, {0, 2, 1}}, {0, 2}));  // one within the other
+  EXPECT_EQ(overlap_in(buffers, {0, 3, 1, 1}), std::pair(std::size_t{1}, std::size_t{2}));
 }
 
 TEST(Sections, KeepOnlyTheTimesThatMatter) {

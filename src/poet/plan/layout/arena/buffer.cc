@@ -1,6 +1,8 @@
 #include "poet/plan/layout/arena/buffer.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "poet/base/error.h"
 
@@ -43,34 +45,46 @@ void ensure_valid(const std::vector<Buffer>& buffers) {
   }
 }
 
-bool is_packing(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets) {
-  if (offsets.size() != buffers.size()) return false;
+std::optional<std::pair<std::size_t, std::size_t>> overlap_in(const std::vector<Buffer>& buffers,
+                                                              const std::vector<std::int64_t>& offsets) {
   struct Period {
     Lifetime life;
     std::size_t buffer;
   };
   std::vector<Period> by_start;
+  for (std::size_t b = 0; b < buffers.size(); ++b)
+    if (buffers[b].size > 0)
+      for (const Lifetime& life : periods_of(buffers[b])) by_start.push_back({life, b});
+  std::vector<Period> by_end = by_start;
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [](const Period& a, const Period& b) { return a.life.lower < b.life.lower; });
+  std::stable_sort(by_end.begin(), by_end.end(),
+                   [](const Period& a, const Period& b) { return a.life.upper < b.life.upper; });
+  std::map<std::int64_t, std::size_t> alive;  // by offset; apart, so that only neighbours can be met
+  auto dying = by_end.begin();
+  for (const auto& [life, b] : by_start) {
+    for (; dying->life.upper <= life.lower; ++dying) alive.erase(offsets[dying->buffer]);
+    const auto above = alive.lower_bound(offsets[b]);
+    if (above != alive.end() && above->first < offsets[b] + buffers[b].size)
+      return std::minmax({above->second, b});
+    if (above != alive.begin()) {
+      const auto below = std::prev(above);
+      if (below->first + buffers[below->second].size > offsets[b]) return std::minmax({below->second, b});
+    }
+    alive.emplace_hint(above, offsets[b], b);
+  }
+  return std::nullopt;
+}
+
+bool is_packing(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets) {
+  if (offsets.size() != buffers.size()) return false;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     const Buffer& buffer = buffers[b];
     if (buffer.size == 0 && offsets[b] >= 0) continue;
     if (offsets[b] < buffer.from || offsets[b] > buffer.to - buffer.size) return false;
     if (!is_fixed(buffer) && offsets[b] % buffer.alignment != 0) return false;
-    for (const Lifetime& life : periods_of(buffer)) by_start.push_back({life, b});
   }
-  std::sort(by_start.begin(), by_start.end(),
-            [](const Period& a, const Period& b) { return a.life.lower < b.life.lower; });
-  std::vector<Period> alive;
-  for (const Period& period : by_start) {
-    const std::size_t b = period.buffer;
-    const auto dead = [&](const Period& one) { return one.life.upper <= period.life.lower; };
-    alive.erase(std::remove_if(alive.begin(), alive.end(), dead), alive.end());
-    for (const Period& one : alive)
-      if (offsets[one.buffer] < offsets[b] + buffers[b].size &&
-          offsets[b] < offsets[one.buffer] + buffers[one.buffer].size)
-        return false;
-    alive.push_back(period);
-  }
-  return true;
+  return !overlap_in(buffers, offsets);
 }
 
 }  // namespace poet

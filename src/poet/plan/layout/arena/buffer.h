@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace poet {
@@ -43,9 +45,14 @@ struct Buffer {
 /// that break the rules above, and if sizes, alignments and the highest limit add up to more than 2^62.
 void ensure_valid(const std::vector<Buffer>& buffers);
 
+/// Returns two buffers, by index and the lower index first, that are alive at the same time and overlap at
+/// these offsets, one per buffer; none: no two do. A buffer of size zero overlaps nothing. O(periods log
+/// periods).
+[[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> overlap_in(
+    const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets);
+
 /// Returns whether there is one offset per buffer, aligned and in its range, and no two buffers that are
-/// alive at the same time overlap. A buffer of size zero overlaps nothing. O(buffers log buffers + pairs
-/// alive together).
+/// alive at the same time overlap. O(periods log periods).
 [[nodiscard]] bool is_packing(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets);
 
 }  // namespace poet
