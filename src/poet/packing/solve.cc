@@ -74,14 +74,19 @@ bool is_too_large(const Buffer& buffer) { return buffer.to - buffer.from < buffe
 
 /// The better packing, what is known by both, and the nodes of both.
 Packing better_of(Packing a, Packing b) {
-  a.lower_bound = b.lower_bound = std::max(a.lower_bound, b.lower_bound);
-  a.nodes = b.nodes = a.nodes + b.nodes;
-  return b.height < a.height ? std::move(b) : std::move(a);
+  Packing& better = b.height < a.height ? b : a;
+  better.lower_bound = std::max(a.lower_bound, b.lower_bound);
+  better.nodes = a.nodes + b.nodes;
+  return std::move(better);
 }
 
 /// pack() aims at the lower bound with most of its effort, which may be in vain: so in rounds of four times
-/// the effort, and after each, an eighth of the distance at a time, as long as that succeeds.
+/// the effort, and after each, an eighth of the distance at a time, as long as that succeeds. Not without a
+/// search: rounds would repeat the same first-fits, whose number pack() limits.
 Packing least(const std::vector<Buffer>& buffers, PackOptions options) {
+  const auto taking_room =
+      std::count_if(buffers.begin(), buffers.end(), [](const Buffer& buffer) { return buffer.size > 0; });
+  if (static_cast<std::size_t>(taking_room) > kMostSearched) return pack(buffers, options);
   const std::int64_t most = options.effort;
   options.effort = std::min<std::int64_t>(most, 200'000'000);
   Packing best = pack(buffers, options);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "poet/base/error.h"
@@ -132,6 +133,25 @@ TEST(SolvePacking, ChecksManyFixedBuffers) {
   EXPECT_EQ(refusal_of(problem), "");
   problem.buffers.back().offset = 4 * kCount - 1;
   EXPECT_NE(refusal_of(problem).find("overlaps"), std::string::npos);
+}
+
+TEST(SolvePacking, EndsByItselfWhereFirstFitAloneDecides) {
+  // As in StopsUndecided, one after the other: 8 are alive, so that the bound is never reached.
+  PackProblem problem;
+  for (std::int64_t t = 0; t < 360 * 7; t += 7)
+    for (const auto& [lower, upper, bytes] : {std::array<std::int64_t, 3>{0, 2, 4},
+                                              {1, 4, 4},
+                                              {2, 5, 2},
+                                              {2, 6, 2},
+                                              {4, 6, 2},
+                                              {5, 7, 3},
+                                              {6, 7, 4}})
+      problem.buffers.push_back(requested(t + lower, t + upper, bytes));
+  const PackSolution solution = solve_packing(problem, std::int64_t{1} << 60, {});
+  EXPECT_EQ(solution.verdict, PackVerdict::feasible);
+  EXPECT_GE(solution.least_height, 9);
+  EXPECT_EQ(solution.lower_bound, 8);
+  EXPECT_EQ(solution.nodes, 0);
 }
 
 TEST(SolvePacking, RefusesBanksThatAreNot) {

@@ -11,9 +11,6 @@
 namespace poet {
 namespace {
 
-// The search goes as deep as there are buffers and copies what is left at each level.
-constexpr std::size_t kMostSearched = 2000;
-
 // First-fits after which better orders have become rare.
 constexpr int kRounds = 300;
 

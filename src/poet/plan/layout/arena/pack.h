@@ -11,6 +11,10 @@
 
 namespace poet {
 
+/// Of more buffers that take room first-fit alone decides: the search goes as deep as there are buffers and
+/// copies what is left at each level.
+inline constexpr std::size_t kMostSearched = 2000;
+
 struct Packing {
   std::vector<std::int64_t> offsets;  // one per buffer; none if what may not lie anywhere was not placed
   std::int64_t height = 0;            // the arena: the highest end of a buffer; kAnywhere without offsets
@@ -29,8 +33,8 @@ struct PackOptions {
 /// several orders, then branch and bound with restarts (pack_search.h) on capacities from the lower bound
 /// (the greatest sum of sizes alive at one time, raised by whatever the search shows impossible) to the best
 /// height known; a lower bound of kAnywhere says that there is no packing. Always finds one if every buffer
-/// may lie anywhere: one first-fit, O(buffers^2), does not count as effort. Memory O(buffers); up to 2,000
-/// buffers, which alone are searched, O(buffers^2). Throws InternalError as ensure_valid() does.
+/// may lie anywhere: one first-fit, O(buffers^2), does not count as effort. Memory O(buffers); up to
+/// kMostSearched buffers, O(buffers^2). Throws InternalError as ensure_valid() does.
 [[nodiscard]] Packing pack(const std::vector<Buffer>& buffers, const PackOptions& options = {});
 
 }  // namespace poet
