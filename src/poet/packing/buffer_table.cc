@@ -49,10 +49,13 @@ class TableReader {
  public:
   explicit TableReader(const std::string& name) : name_(name) {}
 
-  BufferTable read(const std::string& text) {
+  BufferTable read(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // begins what Excel saves as "CSV UTF-8"
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     for (const std::string& line : pieces_of(text, '\n')) {
       ++line_;
       if (trimmed_cell(line).empty()) continue;
+      if (line.find('"') != std::string::npos) refuse("quotes around values are not supported");
       if (table_.heading.empty())
         read_heading(line);
       else
@@ -102,6 +105,8 @@ class TableReader {
     buffer.id = cell(id);
     buffer.lower = number(lower);
     buffer.upper = number(upper) + last_is_within_;
+    if (last_is_within_ && buffer.upper <= buffer.lower)
+      refuse(fmt::format("the end {} must not be before the start {}", buffer.upper - 1, buffer.lower));
     buffer.bytes = number(size);
     if (!cell(alignment).empty()) buffer.alignment = number(alignment);
     if (!cell(offset).empty()) buffer.offset = number(offset);

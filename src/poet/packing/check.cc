@@ -19,10 +19,10 @@ void check_gaps(const RequestedBuffer& buffer) {
   std::int64_t end = buffer.lower, absent = 0;
   for (const Lifetime& gap : buffer.gaps) {
     require(gap.upper > gap.lower, buffer,
-            fmt::format("the gap {}-{} must end after it begins", gap.lower, gap.upper));
+            fmt::format("the gap that begins at {} must not be empty", gap.lower));
     require(gap.lower >= end && gap.upper <= buffer.upper, buffer,
-            fmt::format("the gap {}-{} must be within the lifetime and after the gap before it", gap.lower,
-                        gap.upper));
+            fmt::format("the gap that begins at {} must be within the lifetime and after the gap before it",
+                        gap.lower));
     end = gap.upper;
     absent += gap.upper - gap.lower;
   }

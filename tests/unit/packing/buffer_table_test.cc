@@ -47,6 +47,12 @@ TEST(BufferTable, TakesColumnsInAnyOrder) {
   EXPECT_EQ(y.place, "b.csv:4");
 }
 
+TEST(BufferTable, SkipsTheMarkOfExcel) {
+  const BufferTable table = read_buffer_table("\xEF\xBB\xBFid,lower,upper,size\na,0,2,8\n", "b.csv");
+  EXPECT_EQ(table.buffers.at(0).bytes, 8);
+  EXPECT_EQ(table.heading.at(0), "id");
+}
+
 TEST(BufferTable, EndsAreWithinTheLifetime) {
   // MiniMalloc's older format: the last time at which it is alive. [2, 6) with [3, 5) left out.
   const BufferTable table = read_buffer_table("buffer_id,start,end,size,gaps\n0,2,5,1,3-4\n", "b.csv");
@@ -79,6 +85,8 @@ TEST(BufferTable, RefusesWithThePlace) {
   EXPECT_EQ(refusal("id,lower,upper,size\na,0,,1\n"),
             "b.csv:2: upper: \"\" is not a whole number within 2^60");
   EXPECT_EQ(refusal("id,lower,upper,size\na,3,3,1\n"), "b.csv:2: the lifetime from 3 to 3 must not be empty");
+  EXPECT_EQ(refusal("id,start,end,size\na,3,1,1\n"), "b.csv:2: the end 1 must not be before the start 3");
+  EXPECT_EQ(refusal("id,lower,upper,size\n\"a\",3,4,1\n"), "b.csv:2: quotes around values are not supported");
   EXPECT_EQ(refusal("id,lower,upper,size\na,3,4,-1\n"), "b.csv:2: the size -1 must be from 0 to 2^60");
   EXPECT_EQ(refusal(heading + "a,0,9,4,0,,\n"), "b.csv:2: the alignment 0 must be from 1 to 2^32");
   EXPECT_EQ(refusal(heading + "a,0,9,4,4,,6\n"),
@@ -87,9 +95,9 @@ TEST(BufferTable, RefusesWithThePlace) {
   EXPECT_EQ(refusal(heading + "a,0,9,4,,3,\n"), "b.csv:2: gaps: \"3\" is not a period such as 3-5");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,3-5@0:2,\n"),
             "b.csv:2: gaps: \"3-5@0:2\" keeps a part of the buffer (@), which is not supported");
-  EXPECT_EQ(refusal(heading + "a,0,9,4,,5-3,\n"), "b.csv:2: the gap 5-3 must end after it begins");
+  EXPECT_EQ(refusal(heading + "a,0,9,4,,5-3,\n"), "b.csv:2: the gap that begins at 5 must not be empty");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,3-5 4-6,\n"),
-            "b.csv:2: the gap 4-6 must be within the lifetime and after the gap before it");
+            "b.csv:2: the gap that begins at 4 must be within the lifetime and after the gap before it");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,0-9,\n"), "b.csv:2: gaps must leave some of the lifetime");
   EXPECT_EQ(refusal(heading + "a,0,9,4,,,8\nb,0,2,9,,,20\nc,8,9,4,,,6\n"),
             "b.csv:4: its fixed offset 6 overlaps that of \"a\" (b.csv:2)");
