@@ -86,6 +86,18 @@ TEST_F(PackCommand, PlacesIntoBanks) {
   EXPECT_EQ(none.json()["banks"][1]["capacity_bytes"], 7);
 }
 
+TEST_F(PackCommand, DrawsTheTimesOfTheTable) {
+  const std::string script = file("map.gp");
+  std::ofstream(buffers) << "id,lower,upper,size\na,5,9,4\nb,7,9,0\n";
+  EXPECT_EQ(poet("pack " + buffers + " --picture " + script).exit_code, 0);
+  EXPECT_NE(text_of(script).find("set xrange [5:9]"), std::string::npos);
+  EXPECT_NE(text_of(script).find("\n5 9 0 4\n"), std::string::npos);
+  std::ofstream(buffers) << "id,lower,upper,size\na,1000000005,1000000009,4\n";
+  EXPECT_EQ(poet("pack " + buffers + " --picture " + script).exit_code, 0);
+  EXPECT_NE(text_of(script).find("set xrange [0:4]"), std::string::npos);
+  EXPECT_NE(text_of(script).find("times from 1,000,000,005"), std::string::npos);
+}
+
 TEST_F(PackCommand, DrawsAPanelForEachBank) {
   const std::string script = file("map.gp");
   EXPECT_EQ(

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,8 @@
 
 namespace poet::cli {
 namespace {
+
+constexpr double kFarOrigin = 100;  // lengths of the time axis
 
 using Json = nlohmann::ordered_json;
 
@@ -89,8 +93,17 @@ MemoryMap pack_map(const PackProblem& problem, const PackSolution& solution) {
     begin = std::min(begin, buffer.lower);
     end = std::max(end, buffer.upper);
   }
+  if (problem.buffers.empty()) {
+    begin = 0;
+    end = 1;
+  }
   map.title = fmt::format("{} buffers", format_count(static_cast<std::int64_t>(problem.buffers.size())));
-  map.length = problem.buffers.empty() ? 1 : static_cast<double>(end - begin);
+  map.length = static_cast<double>(end) - static_cast<double>(begin);
+  // Times as the table has them, unless that takes more digits than a figure's numbers have.
+  const bool is_far = std::abs(static_cast<double>(begin)) > kFarOrigin * map.length;
+  const std::int64_t origin = is_far ? begin : 0;
+  if (is_far) map.title += fmt::format(", times from {}", format_count(begin));
+  map.begin = static_cast<double>(begin - origin);
   for (const Bank& bank : problem.banks)
     map.panels.push_back({bank.name, static_cast<double>(bank.bytes), {}});
   if (problem.banks.empty()) {
@@ -99,11 +112,12 @@ MemoryMap pack_map(const PackProblem& problem, const PackSolution& solution) {
   }
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const RequestedBuffer& buffer = problem.buffers[b];
+    if (buffer.bytes == 0) continue;
     const auto [offset, bank] = solution.buffers[b];
     for (const Lifetime& life :
          periods_of({.lower = buffer.lower, .upper = buffer.upper, .gaps = buffer.gaps}))
-      map.panels[bank].boxes.push_back({static_cast<double>(life.lower - begin),
-                                        static_cast<double>(life.upper - begin), static_cast<double>(offset),
+      map.panels[bank].boxes.push_back({static_cast<double>(life.lower - origin),
+                                        static_cast<double>(life.upper - origin), static_cast<double>(offset),
                                         static_cast<double>(offset + buffer.bytes)});
   }
   return map;

@@ -73,7 +73,7 @@ class Figure {
     memory_panel();
     if (!file_.layout.allocations.empty() && history_.steps > 0) arena_panel();
     const std::string x_name = axis_ == Axis::step ? "step" : fmt::format("time ({})", x_unit_.name);
-    return page_.script(output, x_name, x(scale_.length() > 0 ? scale_.length() : 1));
+    return page_.script(output, x_name, 0, x(scale_.length() > 0 ? scale_.length() : 1));
   }
 
  private:

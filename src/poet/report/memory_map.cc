@@ -45,7 +45,7 @@ std::string memory_map_script(const MemoryMap& map, FigureFormat format, const s
   page.title({map.title});
   const AxisUnit time = unit_for(map.length / 10, kManyTimes);  // up to five digits at the axis
   for (std::size_t panel = 0; panel < map.panels.size(); ++panel) draw_panel(page, map, panel, time.size);
-  return page.script(output, time.name, map.length / time.size);
+  return page.script(output, time.name, map.begin / time.size, (map.begin + map.length) / time.size);
 }
 
 void write_memory_map(const MemoryMap& map, const std::filesystem::path& file) {

@@ -16,13 +16,14 @@ namespace poet {
 struct MemoryPanel {
   std::string name;
   std::optional<double> capacity;  // bytes; drawn as a line
-  std::vector<Box> boxes;          // x: time from 0, y: bytes
+  std::vector<Box> boxes;          // x: time, y: bytes
 };
 
 struct MemoryMap {
   std::string title;
   double length = 1;  // of the time axis, > 0
   std::vector<MemoryPanel> panels;
+  double begin = 0;  // of the time axis
 };
 
 /// Returns the gnuplot script that draws the map into `output`. Deterministic. O(boxes log boxes).

@@ -138,14 +138,15 @@ std::string Page::head(const std::string& output, double height) const {
   return fmt::format("set encoding utf8\nset terminal {}\nset output {}\n", terminal, gnuplot_string(output));
 }
 
-std::string Page::script(const std::string& output, const std::string& x_name, double x_to) const {
+std::string Page::script(const std::string& output, const std::string& x_name, double x_from,
+                         double x_to) const {
   const double height = at_ + kBelow;
   const auto upward = [height](double y) { return 1 - y / height; };
   std::string out = head(output, height);
   out += fmt::format(
-      "unset key\nset tics out nomirror scale 0.5\nset border 3 lw {:.4g}\nset xrange [0:{:.8g}]\n"
+      "unset key\nset tics out nomirror scale 0.5\nset border 3 lw {:.4g}\nset xrange [{:.8g}:{:.8g}]\n"
       "set xtics offset character 0,0.4\nset lmargin at screen {:.6g}\nset rmargin at screen {:.6g}\n\n",
-      line_width(0.7), x_to, left_ / kWidth, 1 - kRight / kWidth);
+      line_width(0.7), x_from, x_to, left_ / kWidth, 1 - kRight / kWidth);
   out += data_ + "set multiplot\n";
   for (const Panel& panel : panels_) {
     out += "\nunset label\nunset arrow\nset format x ''\nset ytics out nomirror scale 0.5 autofreq\n";

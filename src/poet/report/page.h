@@ -52,8 +52,9 @@ class Page {
   [[nodiscard]] double line_width(double width) const { return width * dots_; }
   [[nodiscard]] std::string font(double size) const;
 
-  /// Returns the complete script. The x axes, all from 0 to `x_to`, are labelled below the last panel.
-  [[nodiscard]] std::string script(const std::string& output, const std::string& x_name, double x_to) const;
+  /// Returns the complete script. The x axes, all from `x_from` to `x_to`, are labelled below the last panel.
+  [[nodiscard]] std::string script(const std::string& output, const std::string& x_name, double x_from,
+                                   double x_to) const;
 
  private:
   /// What stands at a height: known when the page's is.

@@ -31,6 +31,8 @@ TEST(MemoryMap, CountsLongTimesInThousands) {
   const std::string script = memory_map_script(map, FigureFormat::svg, "figure");
   EXPECT_TRUE(contains_text(script, "\n0 500 0 64\n"));
   EXPECT_TRUE(contains_text(script, "\"time (thousands)\""));
+  const MemoryMap later{"1 buffer", 4, {{"arena", {}, {{5, 9, 0, 64}}}}, 5};
+  EXPECT_TRUE(contains_text(memory_map_script(later, FigureFormat::svg, "figure"), "set xrange [5:9]"));
   const MemoryMap empty{"0 buffers", 1, {{"arena", {}, {}}}};
   EXPECT_FALSE(contains_text(memory_map_script(empty, FigureFormat::svg, "figure"), "$memory_0"));
 }
