@@ -43,6 +43,14 @@ TEST_F(PackCommand, WritesTheTableToStdoutAndTheRestToStderr) {
   EXPECT_NE(run.err.find("12 bytes"), std::string::npos) << run.err;
 }
 
+TEST_F(PackCommand, TakesAHyphenForStdout) {
+  const ProgramRun run = poet("pack " + buffers + " -o -");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, poet("pack " + buffers).out);
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  EXPECT_EQ(poet("pack " + buffers + " -o - --json").exit_code, 2);  // both would be stdout
+}
+
 TEST_F(PackCommand, ReadsItsOwnOutputAsFixedOffsets) {
   const ProgramRun first = poet("pack " + buffers + " --capacity 12 -o " + file("o.csv"));
   EXPECT_EQ(first.exit_code, 0);

@@ -56,7 +56,8 @@ class Pack final : public Command {
                    "one of them",
                    "NAME=BYTES");
     parser_.option("--time-limit", time_limit_, "time limit of the search (default 10s)", "TIME");
-    parser_.option("-o,--output", output_, "file for the table with offsets (default: stdout)", "FILE.csv");
+    parser_.option("-o,--output", output_, "file for the table with offsets (default, or -: stdout)",
+                   "FILE.csv");
     parser_.option("--picture", picture_,
                    "also draw addresses over time: a figure (.svg, .png, .pdf) or its gnuplot script (.gp)",
                    "FILE");
@@ -68,6 +69,10 @@ class Pack final : public Command {
   }
 
   int run() override {
+    if (output_ == "-") {
+      if (json_) throw InputError("-o", "- and --json exclude each other: both are stdout");
+      output_.reset();
+    }
     check_options();
     const BufferTable table = read_buffer_table(read_input(file_), file_ == "-" ? "stdin" : file_);
     PackProblem problem{table.buffers, parse_banks(banks_), std::nullopt};
