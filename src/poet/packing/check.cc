@@ -51,7 +51,7 @@ void check_bank(const RequestedBuffer& buffer, const std::vector<Bank>& banks,
   if (banks.empty() || !buffer.offset) return;
   require(in.has_value(), buffer, "a fixed offset needs a bank that it is in");
   const Bank& bank = banks[*in];
-  require(*buffer.offset + buffer.bytes <= bank.bytes, buffer,
+  require(buffer.bytes == 0 || *buffer.offset + buffer.bytes <= bank.bytes, buffer,
           fmt::format("it ends at {}, beyond the {} bytes of bank {}", *buffer.offset + buffer.bytes,
                       bank.bytes, bank.name));
 }

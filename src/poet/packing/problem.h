@@ -17,7 +17,7 @@ struct RequestedBuffer {
   std::string id;                           // need not be unique
   std::int64_t lower = 0;                   // alive during [lower, upper)
   std::int64_t upper = 0;                   //
-  std::int64_t bytes = 0;                   //
+  std::int64_t bytes = 0;                   // 0: it takes no room, wherever its offset is fixed
   std::int64_t alignment = 1;               // bytes; the offset is a multiple of it
   std::vector<Lifetime> gaps = {};          // within its lifetime, in order: nothing is kept during these
   std::optional<std::int64_t> offset = {};  // fixed: bytes from the beginning of its bank

@@ -11,9 +11,10 @@ namespace poet {
 namespace {
 
 struct Joint {
-  std::vector<Buffer> buffers;        // those of the problem, then the partitions
-  std::vector<std::int64_t> origins;  // of the banks
-  std::int64_t height = 0;            // all banks
+  std::vector<Buffer> buffers;                    // those of the problem, then the partitions
+  std::vector<std::optional<std::size_t>> banks;  // per buffer of the problem: that it has to be in
+  std::vector<std::int64_t> origins;              // of the banks
+  std::int64_t height = 0;                        // all banks
 };
 
 /// Every bank begins at a multiple of all alignments.
@@ -37,7 +38,7 @@ Joint joined(const PackProblem& problem) {
     joint.height = joint.origins.back() + bank.bytes;
   }
   if (problem.banks.empty()) joint.origins.push_back(0);
-  const std::vector<std::optional<std::size_t>> in_bank = banks_of(problem);
+  joint.banks = banks_of(problem);
   std::int64_t first = 0, last = 1;
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const RequestedBuffer& asked = problem.buffers[b];
@@ -48,7 +49,7 @@ Joint joined(const PackProblem& problem) {
                   .size = asked.bytes,
                   .alignment = asked.alignment,
                   .gaps = asked.gaps};
-    if (const auto bank = in_bank[b]) {
+    if (const auto bank = joint.banks[b]) {
       buffer.from = joint.origins[*bank];
       buffer.to = joint.origins[*bank] + problem.banks[*bank].bytes;
     }
@@ -110,7 +111,9 @@ void add_addresses(PackSolution& solution, const PackProblem& problem, const Joi
   solution.heights.assign(joint.origins.size(), 0);
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
     const auto above = std::upper_bound(joint.origins.begin(), joint.origins.end(), offsets[b]);
-    const auto bank = static_cast<std::size_t>(above - joint.origins.begin() - 1);
+    // The fixed offset of a buffer that takes no room may be beyond its bank.
+    const std::size_t bank =
+        joint.banks[b].value_or(static_cast<std::size_t>(above - joint.origins.begin() - 1));
     const std::int64_t offset = offsets[b] - joint.origins[bank];
     solution.buffers.push_back({offset, bank});
     if (problem.buffers[b].bytes > 0)

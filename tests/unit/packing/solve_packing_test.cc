@@ -92,6 +92,21 @@ TEST(SolvePacking, FixesOffsetsInTheirBank) {
   EXPECT_EQ(solution.buffers[1].bank, 0U);
 }
 
+TEST(SolvePacking, TakesNoRoomForBuffersOfSizeZero) {
+  // Fixed beyond the capacity or the bank, in which they are nevertheless.
+  PackProblem problem{{requested(0, 4, 5), requested(0, 4, 0)}, {}, 10};
+  problem.buffers[1].offset = 50;
+  EXPECT_EQ(solved(problem).heights, (std::vector<std::int64_t>{5}));
+  problem.capacity.reset();
+  problem.banks = {{"a", 10}, {"b", 100}};
+  problem.buffers[1].bank = "a";
+  const PackSolution solution = solved(problem);
+  ASSERT_EQ(solution.verdict, PackVerdict::feasible);
+  EXPECT_EQ(solution.heights, (std::vector<std::int64_t>{5, 0}));
+  EXPECT_EQ(solution.buffers[1].bank, 0U);
+  EXPECT_EQ(solution.buffers[1].offset, 50);
+}
+
 std::string refusal_of(const PackProblem& problem) {
   try {
     check(problem);
