@@ -31,9 +31,9 @@ std::string answer_line(const std::string& label, const std::string& text) {
 
 std::string status_line(const std::string& text) {
   const std::string word = text.substr(0, text.find_first_of(": ,"));
-  const Style style = word == "optimal" || word == "valid" ? Style::good
-                      : word == "feasible"                 ? Style::fair
-                                                           : Style::bad;
+  const Style style = word == "optimal" || word == "checked" || word == "valid" ? Style::good
+                      : word == "feasible"                                      ? Style::fair
+                                                                                : Style::bad;
   std::string line = answer_line("Status", text);
   const std::size_t at = line.find(word, line.find("Status") + 6);
   if (at != std::string::npos) line.replace(at, word.size(), styled(style, word));

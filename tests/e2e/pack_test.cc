@@ -60,6 +60,19 @@ TEST_F(PackCommand, ReadsItsOwnOutputAsFixedOffsets) {
   EXPECT_EQ(again.out, text_of(file("o.csv")));
 }
 
+TEST_F(PackCommand, SaysWhatFixedOffsetsMean) {
+  std::ofstream(buffers) << "id,lower,upper,size,offset\na,5,9,4,8\nb,5,9,4,16\nc,7,9,4,\n";
+  const ProgramRun some = poet("pack " + buffers + " -o " + file("o.csv"));
+  EXPECT_EQ(some.exit_code, 0);
+  EXPECT_NE(some.out.find("optimal: no arena is smaller with these 2 fixed offsets"), std::string::npos)
+      << some.out;
+  const ProgramRun all = poet("pack " + file("o.csv") + " --capacity 20");
+  EXPECT_EQ(all.exit_code, 0);
+  EXPECT_EQ(all.out, text_of(file("o.csv")));
+  EXPECT_NE(all.err.find("checked: no two overlap, all are within the capacity"), std::string::npos)
+      << all.err;
+}
+
 TEST_F(PackCommand, SaysThatNothingFits) {
   const ProgramRun run = poet("pack " + buffers + " --capacity 11B -o " + file("o.csv") + " --json");
   EXPECT_EQ(run.exit_code, 1);

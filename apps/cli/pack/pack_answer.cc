@@ -20,16 +20,27 @@ using Json = nlohmann::ordered_json;
 
 std::string bytes_text(std::int64_t bytes) { return fmt::format("{} bytes", format_count(bytes)); }
 
+/// What is proven is so for the offsets that the table fixes: "" if there are none.
+std::string fixed_text(std::int64_t fixed) {
+  if (fixed == 0) return "";
+  return fixed == 1 ? " with this fixed offset" : fmt::format(" with these {} fixed offsets", fixed);
+}
+
 std::string status_text(const PackProblem& problem, const PackSolution& solution) {
+  const bool limited = problem.capacity || !problem.banks.empty();
   const std::string where = problem.banks.empty() ? "the capacity" : "the banks";
+  const auto fixed = std::count_if(problem.buffers.begin(), problem.buffers.end(),
+                                   [](const RequestedBuffer& buffer) { return buffer.offset.has_value(); });
+  const bool all_fixed = fixed > 0 && fixed == std::ssize(problem.buffers);
+  if (all_fixed && is_packed(solution.verdict))
+    return "checked: no two overlap" + (limited ? ", all are within " + where : "");
   switch (solution.verdict) {
     case PackVerdict::optimal:
-      return "optimal: no arena is smaller";
+      return "optimal: no arena is smaller" + fixed_text(fixed);
     case PackVerdict::feasible:
-      return problem.capacity || !problem.banks.empty() ? "feasible: within " + where
-                                                        : "feasible: the smallest arena found";
+      return limited ? "feasible: within " + where : "feasible: the smallest arena found";
     case PackVerdict::infeasible:
-      return "infeasible: proven, no packing is within " + where;
+      return "infeasible: proven, no packing is within " + where + fixed_text(fixed);
     case PackVerdict::unknown:
       return "unknown: no packing within " + where + " was found, none is ruled out";
   }

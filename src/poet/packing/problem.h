@@ -37,7 +37,7 @@ struct PackProblem {
 };
 
 enum class PackVerdict {
-  optimal,     // and no arena is smaller
+  optimal,     // and no arena is smaller, fixed offsets being what they are
   feasible,    // within the capacity or the banks; without a capacity: the smallest arena found
   infeasible,  // proven: no packing is within the capacity or the banks
   unknown,     // none was found within the limits
