@@ -37,7 +37,7 @@ class Buffer:
 class Packing:
     """What pack() found. True if every buffer has its place."""
 
-    #: "optimal": no arena is smaller; "feasible"; "infeasible": proven that nothing fits; "unknown": nothing was found.
+    #: "optimal": no arena is smaller, given the fixed offsets; "feasible"; "infeasible": proven that nothing fits; "unknown": nothing was found.
     status: str
     #: Bytes from the beginning of the arena, or of the buffer's bank; empty without a packing.
     offsets: list[int]
@@ -58,7 +58,7 @@ def pack(
     buffers: Union[Path, Iterable[Union[Buffer, Sequence[int], Mapping[str, Any]]]],
     *,
     capacity: Union[int, str, None] = None,
-    banks: Optional[Mapping[str, int]] = None,
+    banks: Optional[Mapping[str, Union[int, str]]] = None,
     time_limit: Union[float, str, None] = None,
 ) -> Packing:
     """Places buffers in memory as `poet pack` does, such that no two that are alive at the same time overlap.
@@ -70,7 +70,7 @@ def pack(
     buffers: Buffers, tuples (lower, upper, size) or (lower, upper, size, alignment), or dictionaries of Buffer's fields; or the path
         of a table that `poet pack` reads.
     capacity: bytes that the arena may take, such as 1048576 or "1MiB"; None: the least is sought.
-    banks: the bytes of each of several memories by name; each buffer goes into one of them. Excludes capacity.
+    banks: the bytes of each of several memories by name, such as {"sram": "256KiB", "tcm": 65536}; each buffer goes into one of them. Excludes capacity.
     time_limit: seconds of the search, such as 10 (the default) or "30s".
 
     Without a packing the result's status says whether there is none ("infeasible") or whether none was found ("unknown").
@@ -83,12 +83,8 @@ def pack(
         given["file"] = file_argument("buffers", buffers)
     else:
         given["buffers"] = [_plain(f"buffers[{index}]", one) for index, one in enumerate(buffers)]
-    sizes = {} if banks is None else {str(name): _whole(f"banks[{name!r}]", size) for name, size in banks.items()}
-    for name, size in sizes.items():
-        if size < 0:
-            raise InputError(f"banks[{name!r}]", f"{size} must be at least 0")
-    found = _core.pack(**given, banks=list(sizes.items()))
-    names = list(sizes)
+    names = [_bank_name("banks", name) for name in banks or ()]
+    found = _core.pack(**given, banks=[(name, _bank_size(f"banks[{name!r}]", size)) for name, size in (banks or {}).items()])
     packed = found["status"] in ("optimal", "feasible")
     return Packing(
         status=found["status"],
@@ -110,6 +106,36 @@ def _whole(place: str, value: Any) -> int:
     return number
 
 
+def _bank_name(place: str, name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{place}: a name must be a string, not {type(name).__name__}")
+    if not name:
+        raise InputError(place, "a name must not be empty")
+    return name
+
+
+def _bank_size(place: str, size: Any) -> Union[int, str]:
+    """Text is the module's to read."""
+    if isinstance(size, str):
+        return size
+    number = _whole(place, size)
+    if number < 0:
+        raise InputError(place, f"{number} must be at least 0")
+    return number
+
+
+def _gaps(place: str, gaps: Any) -> list[tuple[int, int]]:
+    if isinstance(gaps, str) or not isinstance(gaps, Iterable):
+        raise TypeError(f"{place}: must be periods (begin, end), not {type(gaps).__name__}")
+    periods = []
+    for index, gap in enumerate(gaps):
+        ends = tuple(gap) if isinstance(gap, Iterable) and not isinstance(gap, str) else ()
+        if len(ends) != 2:
+            raise TypeError(f"{place}[{index}]: must be a period (begin, end)")
+        periods.append((_whole(f"{place}[{index}]", ends[0]), _whole(f"{place}[{index}]", ends[1])))
+    return periods
+
+
 def _plain(place: str, buffer: Any) -> tuple[Any, ...]:
     """The buffer's fields as the module takes them."""
     if isinstance(buffer, Mapping):
@@ -124,12 +150,12 @@ def _plain(place: str, buffer: Any) -> tuple[Any, ...]:
             raise TypeError(f"{place}: must be a Buffer, a dictionary of its fields, or (lower, upper, size) with or without the alignment")
         buffer = Buffer(*values)
     return (
-        str(buffer.id or ""),
+        "" if buffer.id is None else str(buffer.id),
         _whole(f"{place}.lower", buffer.lower),
         _whole(f"{place}.upper", buffer.upper),
         _whole(f"{place}.size", buffer.size),
         _whole(f"{place}.alignment", buffer.alignment),
-        [(_whole(f"{place}.gaps", begin), _whole(f"{place}.gaps", end)) for begin, end in buffer.gaps],
+        _gaps(f"{place}.gaps", buffer.gaps),
         None if buffer.offset is None else _whole(f"{place}.offset", buffer.offset),
-        buffer.bank,
+        None if buffer.bank is None else _bank_name(f"{place}.bank", buffer.bank),
     )

@@ -5,9 +5,11 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "poet/base/error.h"
+#include "poet/base/parse_amounts.h"
 #include "poet/cost/json_reader.h"
 #include "poet/packing/buffer_table.h"
 #include "python/src/arguments.h"
@@ -21,6 +23,14 @@ namespace {
 using BufferFields = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                                 std::vector<std::pair<std::int64_t, std::int64_t>>,
                                 std::optional<std::int64_t>, std::optional<std::string>>;
+
+/// Bytes, or text with a unit.
+using BankSize = std::variant<std::int64_t, std::string>;
+
+std::int64_t bytes_of(const std::string& bank, const BankSize& size) {
+  if (const auto* bytes = std::get_if<std::int64_t>(&size)) return *bytes;
+  return parse_bytes(fmt::format("banks['{}']", bank), std::get<std::string>(size)).value();
+}
 
 std::vector<RequestedBuffer> requested_buffers(const std::vector<BufferFields>& given) {
   std::vector<RequestedBuffer> buffers;
@@ -49,10 +59,8 @@ py::dict pack_buffers(const py::kwargs& given) {
   if (const auto buffers = arguments.take<std::vector<BufferFields>>("buffers"))
     problem.buffers = requested_buffers(*buffers);
   if (const auto capacity = arguments.bytes("capacity")) problem.capacity = capacity->value();
-  for (const auto& [name, bytes] :
-       arguments.take<std::vector<std::pair<std::string, std::int64_t>>>("banks").value_or(
-           std::vector<std::pair<std::string, std::int64_t>>{}))
-    problem.banks.push_back({name, bytes});
+  if (const auto banks = arguments.take<std::vector<std::pair<std::string, BankSize>>>("banks"))
+    for (const auto& [name, size] : *banks) problem.banks.push_back({name, bytes_of(name, size)});
   const double seconds = arguments.seconds("time_limit").value_or(Seconds(10)).value();
   arguments.finish();
   PackSolution solution;

@@ -62,6 +62,7 @@ class Packing(unittest.TestCase):
         buffers = [(0, 1, 6), (0, 1, 5), (0, 1, 4), (0, 1, 3)]
         found = poet.pack(buffers, banks={"a": 10, "b": 8})
         self.assertEqual((found.status, found.banks, found.heights), ("feasible", ["a", "b", "a", "b"], {"a": 10, "b": 8}))
+        self.assertEqual(poet.pack(buffers, banks={"a": "1KiB", "b": 0}).heights, {"a": 18, "b": 0})
         self.assertEqual(poet.pack(buffers, banks={"a": 10, "b": 7}).status, "infeasible")
 
     def test_lets_other_threads_run(self):
@@ -81,6 +82,17 @@ class Packing(unittest.TestCase):
             ([FIVE], {"capacity": 9, "banks": {"a": 9}}, poet.InputError, "capacity: excludes banks"),
             ([FIVE], {"capacity": "9XB"}, poet.InputError, "capacity"),
             ([FIVE], {"banks": {"a": -1}}, poet.InputError, "banks['a']: -1 must be at least 0"),
+            ([FIVE], {"banks": {"a": "1XB"}}, poet.InputError, "banks['a']: \"1XB\" is not an amount of bytes"),
+            ([FIVE], {"banks": {"a": None}}, TypeError, "banks['a']: must be a whole number, not NoneType"),
+            ([FIVE], {"banks": {1: 5, "1": 6}}, TypeError, "banks: a name must be a string, not int"),
+            ([FIVE], {"banks": {"": 5}}, poet.InputError, "banks: a name must not be empty"),
+            ([[poet.Buffer(0, 9, 4, bank=7)]], {"banks": {"a": 9}}, TypeError, "buffers[0].bank: a name must be a string, not int"),
+            ([[poet.Buffer(0, 9, 4, gaps=[(1, 2), (3,)])]], {}, TypeError, "buffers[0].gaps[1]: must be a period (begin, end)"),
+            ([[poet.Buffer(0, 9, 4, gaps=[3])]], {}, TypeError, "buffers[0].gaps[0]: must be a period (begin, end)"),
+            ([[poet.Buffer(0, 9, 4, gaps=None)]], {}, TypeError, "buffers[0].gaps: must be periods (begin, end), not NoneType"),
+            ([[poet.Buffer(0, 9, 4, gaps=[(1, 2.5)])]], {}, TypeError, "buffers[0].gaps[0]: must be a whole number, not float"),
+            ([[poet.Buffer(0, 9, 4, offset=0), poet.Buffer(0, 9, 4, offset=2)]], {}, poet.InputError, "buffers[1]: its fixed offset 2 overlaps that of buffers[0]"),
+            ([[poet.Buffer(0, 9, 4, offset=0, id=0), (0, 9, 4), poet.Buffer(0, 9, 4, offset=2)]], {}, poet.InputError, 'overlaps that of "0" (buffers[0])'),
             ([[poet.Buffer(0, 1, 1, bank="c")]], {"banks": {"a": 9}}, poet.InputError, 'buffers[0]: there is no bank "c"'),
         ):
             with self.subTest(said), self.assertRaises(error) as caught:
