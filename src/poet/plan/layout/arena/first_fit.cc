@@ -14,25 +14,14 @@ struct Placed {
 
 bool is_lower(const Placed& a, const Placed& b) { return a.lower < b.lower; }
 
-/// Where so many bytes are free below, between or above what lies there, which comes from the lowest up.
-std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span, std::int64_t size,
-                        std::int64_t from) {
-  std::int64_t offset = from;
-  for (const Placed& other : from_lowest) {
-    if (other.lower - offset >= size) break;
-    if (other.upper > offset && meet(other.span, span)) offset = other.upper;
-  }
-  return offset;
-}
-
-/// The same for a buffer with an alignment or gaps.
-std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Span& span,
-                        const std::vector<Span>& alive, const Buffer& buffer) {
+/// Where there is room for it below, between or above what lies there, which comes from the lowest up.
+/// `meets`: whether it is alive in some section of a span.
+template <typename Meets>
+std::int64_t lowest_gap(const std::vector<Placed>& from_lowest, const Buffer& buffer, const Meets& meets) {
   std::int64_t offset = aligned(buffer.from, buffer.alignment);
   for (const Placed& other : from_lowest) {
     if (other.lower - offset >= buffer.size) break;
-    if (other.upper > offset && meet(span, alive, other.span, {}))
-      offset = aligned(other.upper, buffer.alignment);
+    if (other.upper > offset && meets(other.span)) offset = aligned(other.upper, buffer.alignment);
   }
   return offset;
 }
@@ -90,18 +79,16 @@ class PlacedBuffers {
 
   void add(std::size_t b, std::int64_t offset) {
     const std::int64_t end = offset + buffers_[b].size;
-    if (sections_.alive.empty() || sections_.alive[b].empty()) return add({offset, end, sections_.spans[b]});
-    for (const Span& span : sections_.alive[b]) add({offset, end, span});
+    for (const Span& span : alive_of(sections_, b)) add({offset, end, span});
   }
 
  private:
   [[nodiscard]] std::int64_t lowest_in(const std::vector<Placed>& from_lowest, std::size_t b) const {
-    const Buffer& buffer = buffers_[b];
-    if (buffer.alignment == 1 && buffer.gaps.empty())
-      return lowest_gap(from_lowest, sections_.spans[b], buffer.size, buffer.from);
-    static const std::vector<Span> kAll;
-    return lowest_gap(from_lowest, sections_.spans[b], buffer.gaps.empty() ? kAll : sections_.alive[b],
-                      buffer);
+    const std::span<const Span> alive = alive_of(sections_, b);
+    if (alive.size() == 1)
+      return lowest_gap(from_lowest, buffers_[b],
+                        [span = alive.front()](const Span& other) { return meet(span, other); });
+    return lowest_gap(from_lowest, buffers_[b], [&](const Span& other) { return any_meets(alive, other); });
   }
 
   void add(const Placed& placed) {

@@ -36,14 +36,6 @@ Sections sections_without_gaps(const std::vector<Buffer>& buffers) {
 
 }  // namespace
 
-bool meet(const Span& a, const std::vector<Span>& alive_a, const Span& b, const std::vector<Span>& alive_b) {
-  if (alive_a.empty() && alive_b.empty()) return meet(a, b);
-  if (alive_a.empty())
-    return std::any_of(alive_b.begin(), alive_b.end(), [&](const Span& one) { return meet(a, one); });
-  return std::any_of(alive_a.begin(), alive_a.end(),
-                     [&](const Span& one) { return meet(b, alive_b, one, {}); });
-}
-
 Sections sections_of(const std::vector<Buffer>& buffers) {
   if (std::all_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) { return buffer.gaps.empty(); }))
     return sections_without_gaps(buffers);

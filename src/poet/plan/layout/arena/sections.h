@@ -2,6 +2,8 @@
 
 // Points in time with maximal sets of live buffers. A packing without overlaps at these has none at any time.
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "poet/plan/layout/arena/pack.h"
@@ -20,25 +22,31 @@ inline bool meet(const Span& a, const Span& b) { return a.first <= b.last && b.f
 struct Sections {
   std::vector<Span> spans;         // per buffer
   std::vector<std::int64_t> load;  // per section, in order of time: the sum of sizes of the live buffers
-  /// If any buffer has gaps, per buffer with gaps: the sections in which it is alive, in its span.
+  /// If any buffer has gaps, per buffer, and empty for those without: the sections in which it is alive, in
+  /// its span.
   std::vector<std::vector<Span>> alive;
 };
 
-/// Whether buffers with these spans and live sections (empty: all of the span) are alive at a common time.
-[[nodiscard]] bool meet(const Span& a, const std::vector<Span>& alive_a, const Span& b,
-                        const std::vector<Span>& alive_b);
+/// The sections in which it is alive: of a buffer without gaps, one span.
+[[nodiscard]] inline std::span<const Span> alive_of(const Sections& sections, std::size_t buffer) {
+  if (sections.alive.empty() || sections.alive[buffer].empty()) return {&sections.spans[buffer], 1};
+  return sections.alive[buffer];
+}
+
+[[nodiscard]] inline bool any_meets(std::span<const Span> alive, const Span& span) {
+  return std::any_of(alive.begin(), alive.end(), [&](const Span& one) { return meet(one, span); });
+}
 
 /// Two buffers are alive at a common time.
 [[nodiscard]] inline bool meet(const Sections& sections, std::size_t a, std::size_t b) {
   if (!meet(sections.spans[a], sections.spans[b])) return false;
-  return sections.alive.empty() ||
-         meet(sections.spans[a], sections.alive[a], sections.spans[b], sections.alive[b]);
+  const std::span<const Span> alive = alive_of(sections, a), other = alive_of(sections, b);
+  return std::any_of(alive.begin(), alive.end(), [&](const Span& one) { return any_meets(other, one); });
 }
 
 /// Whether it is alive in a section of its span.
 [[nodiscard]] inline bool is_alive(const Sections& sections, std::size_t buffer, int section) {
-  return sections.alive.empty() ||
-         meet(sections.spans[buffer], sections.alive[buffer], {section, section}, {});
+  return any_meets(alive_of(sections, buffer), {section, section});
 }
 
 /// Returns the sections whose set of live buffers is not contained in that of another one. O(periods
