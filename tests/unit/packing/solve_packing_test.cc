@@ -11,13 +11,13 @@
 namespace poet {
 namespace {
 
-constexpr std::int64_t kEffort = 100'000'000;
+constexpr std::int64_t kPackEffort = 100'000'000;
 
 RequestedBuffer requested(std::int64_t lower, std::int64_t upper, std::int64_t bytes) {
   return {.id = "b", .lower = lower, .upper = upper, .bytes = bytes, .place = "buffers[0]"};
 }
 
-PackSolution solved(const PackProblem& problem) { return solve_packing(problem, kEffort, {}); }
+PackSolution solved(const PackProblem& problem) { return solve_packing(problem, kPackEffort, {}); }
 
 TEST(SolvePacking, SaysWhatIsProven) {
   // Two of 4 meet, then one of 4 and one of 5: 9.
@@ -51,7 +51,7 @@ TEST(SolvePacking, StopsUndecided) {
                             {},
                             8};
   EXPECT_EQ(solved(problem).verdict, PackVerdict::infeasible);
-  EXPECT_EQ(solve_packing(problem, kEffort, Stop(0)).verdict, PackVerdict::unknown);
+  EXPECT_EQ(solve_packing(problem, kPackEffort, Stop(0)).verdict, PackVerdict::unknown);
 }
 
 TEST(SolvePacking, UsesGaps) {
