@@ -8,9 +8,9 @@ namespace poet::splitting {
 enum class Copies {
   /// Some tensor would otherwise be larger than the limit, and larger than the copy.
   if_too_large,
-  /// Also if either needs an axis whole that is longer than the edge of a cube: of all parts of `limit`
-  /// bytes,
-  /// squares make the largest products, and the other axes would have to be cut the more finely.
+  /// Also if either needs an axis whole that is longer than the edge of a square of `limit` bytes: of all
+  /// parts of that size squares make the largest products, and the other axes would have to be cut the more
+  /// finely.
   of_long_axes
 };
 

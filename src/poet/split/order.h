@@ -14,8 +14,7 @@ namespace poet::splitting {
 /// - Gradients of parameters run as late as possible: after the last op that needs the old parameter, or once
 ///   their own operands exist, whichever is later. Their update follows immediately.
 /// - Of the ops marked in `copies`, slices of what the same pass computes run as soon as it exists; the
-/// others
-///   stay directly before their first users.
+///   others stay directly before their first users.
 /// `graph` has the values. O(edges + ops log ops).
 [[nodiscard]] std::vector<std::size_t> order_of(const Graph& graph, const std::vector<Op>& ops,
                                                 const std::vector<char>& copies);

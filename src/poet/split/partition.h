@@ -47,8 +47,7 @@ struct Partition {
 
 /// Returns the coarsest partition found in which ops work on at most `limit` bytes of each part, as far as
 /// axes can be cut. It has copies of_long_axes (axis_classes.h) if a tensor is too large otherwise, or if ops
-/// then touch clearly fewer bytes.
-/// O(edges + classes * steps * ops).
+/// then touch clearly fewer bytes. O(edges + classes * steps * ops).
 [[nodiscard]] Partition partition(const Graph& graph, Bytes limit);
 
 }  // namespace poet::splitting

@@ -18,16 +18,9 @@ constexpr double kSecondsPerState = 1e-6;
 constexpr std::int64_t kFirstPatience = 20'000'000;
 constexpr std::int64_t kNoAnswer = std::numeric_limits<std::int64_t>::max();
 
-// The stages from the first to the last in which what first computations have still to read is too much for
-// RAM.
+// The stages from the first to the last in which RAM cannot hold everything that is still to be read.
 std::vector<int> stages_of_pressure(const Problem& p) {
-  std::vector<std::int64_t> ram(at(p.ops), 0);
-  for (int t = 0; t < p.ops; ++t) ram[at(t)] = working_set(p, t);
-  for (int v = 0; v < p.values; ++v) {
-    if (p.active[at(v)] == 0 || p.users[at(v)].empty()) continue;
-    for (int t = p.producer[at(v)] + 1; t < p.users[at(v)].back(); ++t)
-      if (!contains(p.reads[at(t)], v)) ram[at(t)] += p.bytes[at(v)];
-  }
+  const std::vector<std::int64_t> ram = complete(p, no_decisions(p)).stage_peak;
   std::vector<int> over, all;
   for (int t = 0; t < p.ops; ++t)
     if (ram[at(t)] > p.budget) over.push_back(t);
