@@ -45,10 +45,9 @@ void PrintTo(const LayoutInstance& instance, std::ostream* out) { *out << instan
 class LayoutInstances : public testing::TestWithParam<LayoutInstance> {};
 
 TEST_P(LayoutInstances, FitAtTheirCapacity) {
-  const auto folder = test::shared() / "instances" / "layout";
-  const auto file = folder / (std::string(GetParam().name) + "." + std::to_string(kCapacity) + ".csv");
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is absent: nothing to pack";
-  const std::vector<Buffer> buffers = read_buffers(file);
+  const auto folder = test::repository() / "tests" / "golden" / "layout";
+  const std::vector<Buffer> buffers =
+      read_buffers(folder / (std::string(GetParam().name) + "." + std::to_string(kCapacity) + ".csv"));
   EXPECT_EQ(buffers.size(), GetParam().buffers);
   PackOptions options;
   options.good_enough = kCapacity;
