@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
+#include "poet/base/numbers.h"
+#include "poet/optimize/problem/loads.h"
+#include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/gap_flow.h"
 #include "poet/optimize/solvers/solver.h"
 #include "tests/support/effort.h"
@@ -142,6 +146,59 @@ TEST(GapRelaxation, NeverClaimsMoreThanTheLeastEnergy) {
   EXPECT_GT(compared, test::enough(2'000, 2));
   EXPECT_GT(raised, test::enough(500, 2));
   EXPECT_GT(closed, test::enough(100, 2));
+  RecordProperty("compared", compared);
+  RecordProperty("raised", raised);
+  RecordProperty("closed", closed);
+}
+
+// Of all choices of paged values that page something; the bound of each alone would be higher.
+TEST(GapRelaxation, NeverClaimsMoreThanTheBestChoiceNeeds) {
+  int compared = 0, raised = 0, closed = 0;
+  for (int n = 1; n <= test::effort(400, 2); ++n) {
+    const auto seed = static_cast<std::uint64_t>(n);
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const LinearCase c = test::paged_case(seed, 4, 7).problem;
+    const std::vector<ValueId> all = pageable(c.instance);
+    test::LinearSearchOptions options;
+    options.paging = c.paging;
+    options.rematerialization = c.rematerialization;
+    options.most_states = 50'000;
+    double least = kInfinity;
+    bool finished = true;
+    for (unsigned set = 1; set < 1U << all.size(); ++set) {
+      std::vector<ValueId> paged;
+      for (std::size_t k = 0; k < all.size(); ++k)
+        if ((set >> k & 1U) != 0) paged.push_back(all[k]);
+      const test::LinearSearchResult best =
+          test::search_linear_plans(with_paged(c.instance, paged), c.semantics, c.limits, options);
+      finished = finished && best.finished;
+      if (best.best) least = std::min(least, best.best->joules);
+    }
+    const Instance all_paged = with_paged(c.instance, all);
+    const WithLoads loads = with_loads(all_paged);
+    SolveOptions solve;
+    solve.paging = c.paging;
+    Limits ram;
+    ram.ram_budget = c.limits.ram_budget;
+    Problem problem = make_problem({loads.instance, ram, Semantics::device}, solve);
+    problem.residents = residents_of(all_paged, loads);
+    if (!finished || least == kInfinity || problem.budget < 0 || problem.residents.empty()) continue;
+    ++compared;
+    const Gaps gaps(problem);
+    const double first = GapRelaxation(problem, gaps).bound();
+    double bound = first;
+    for (const double beyond : {0.0, 0.1, 1.0, 10.0}) {
+      GapRelaxation relaxation(problem, gaps);
+      for (int i = 0; i < 12; ++i) relaxation.improve(least + beyond * (least - first + 0.1));
+      bound = std::max(bound, relaxation.bound());
+    }
+    ASSERT_LE(bound, least + 1e-9);
+    raised += bound > first + 1e-9;
+    closed += bound > least - 1e-6;
+  }
+  EXPECT_GT(compared, test::enough(200, 2));
+  EXPECT_GT(raised, test::enough(100, 2));
+  EXPECT_GT(closed, test::enough(10, 2));
   RecordProperty("compared", compared);
   RecordProperty("raised", raised);
   RecordProperty("closed", closed);

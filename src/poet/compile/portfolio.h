@@ -68,14 +68,11 @@ class Portfolio {
     bool is_refined = false;
     std::unique_ptr<ResidenceBound> bound;
     bool bound_has_ended = false;
-    std::unique_ptr<VariantSearch> proof;
-    bool proof_has_ended = false;
     double spent_at_first = 0;     // on quick steps before it is refined
     double spent_on_refining = 0;  // on those since
     double spent_on_bound = 0;
     double last_on_bound = 0;  // effort of the last step: the next one may take twice as much
 
-    [[nodiscard]] bool has_bounds() const { return !(bound_has_ended && proof_has_ended); }
     [[nodiscard]] double spent() const;  // on plans, since the first quick steps
     [[nodiscard]] double spent_with_bounds() const;
   };

@@ -57,34 +57,20 @@ bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
     const double before = of.spent_on_bound;
     bound_once(of, record);
     of.last_on_bound = of.spent_on_bound - before;
-  } while (of.has_bounds() && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
+  } while (!of.bound_has_ended && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
   return true;
 }
 
-// The relaxation of all choices, which also says which one to try; where there is none, and without a plan,
-// the bound with everything paged.
+// The relaxations of all choices, which also say which one to try.
 void Portfolio::bound_once(FormSearch& of, Ledger& record) {
   const Form& form = *of.form;
-  if (!of.bound_has_ended && form.regime.relaxes_residence) {
-    if (!of.bound)
-      of.bound = std::make_unique<ResidenceBound>(form.instance, form.all, request_.limits.ram_budget,
-                                                  request_.options);
-    of.bound_has_ended = !of.bound->go_on(record.joules(), clock_.limit());
-    of.spent_on_bound = of.bound->effort();
-    record.raise_paging(form, of.bound->bound());
-    return;
-  }
-  of.bound_has_ended = true;
-  const bool others_prove = std::ranges::any_of(
-      of.members, [](const auto& member) { return member->search.variant().scope == Scope::all_paging; });
-  of.proof_has_ended = others_prove || (form.regime.relaxes_residence && record.has_plan());
-  if (of.proof_has_ended) return;
-  if (!of.proof)
-    of.proof =
-        std::make_unique<VariantSearch>(variant_for_proof(request_, of.form), request_, clock_, ledger_);
-  if (of.proof->is_impossible()) record.close(of.proof->variant());
-  of.proof_has_ended = !of.proof->go_on(record) && !clock_.limit()();
-  of.spent_on_bound = (of.bound ? of.bound->effort() : 0) + of.proof->spent();
+  if (!of.bound)
+    of.bound = std::make_unique<ResidenceBound>(form.instance, form.all, request_.limits.ram_budget,
+                                                request_.options);
+  of.bound_has_ended = !of.bound->go_on(record.joules(), clock_.limit());
+  of.spent_on_bound = of.bound->effort();
+  record.raise_paging(form, of.bound->bound());
+  record.report("residence of parameters");
 }
 
 // A choice of paged values by the bound's last solution that has not been tried.

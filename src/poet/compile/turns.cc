@@ -173,7 +173,7 @@ void Portfolio::add_slices(const Turn& turn, const Member& leader, std::vector<S
 }
 
 bool Portfolio::bound_may_rise(const FormSearch& of) const {
-  return ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty() && of.has_bounds();
+  return ledger_.may_save(*of.form) && !of.form->all.empty() && !of.members.empty() && !of.bound_has_ended;
 }
 
 // So much of what is `spent` on plans, and on the form's first quick steps, goes into the bound on every

@@ -1,33 +1,46 @@
 #include "poet/optimize/gap_bound.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "poet/base/numbers.h"
+#include "poet/optimize/effort.h"
+#include "poet/optimize/search/search.h"
 
 namespace poet {
 
-GapBound::GapBound(Search& search)
-    : search_(search), gaps_(search.problem()), relaxation_(search.problem(), gaps_) {}
+GapBound::GapBound(const Problem& problem)
+    : p_(problem), gaps_(problem), relaxation_(problem, gaps_), least_(relaxation_.bound()) {}
 
-bool GapBound::go_on() {
+bool GapBound::go_on(double best_joules, const std::function<bool()>& stop) {
   constexpr int kRounds = 100;
   constexpr double kNearer = 0.7;
-  const Problem& p = search_.problem();
-  const bool quick = p.regime.takes_turns;        // as plans wait meanwhile
+  constexpr double kFirst = 1e-3;                 // of the baseline, where no plan is known
+  const bool quick = p_.regime.takes_turns;       // as plans wait meanwhile
   const int patience = quick ? 4 : 8;             // consecutive rounds without a rise
-  const double least_rise = quick ? 1e-3 : 1e-4;  // relative to the proven overhead
-  if (ended_ || rounds_ == kRounds || idle_ == patience || search_.bound_done()) return false;
+  const double least_rise = quick ? 1e-3 : 1e-4;  // relative to what is proven
+  if (ended_ || rounds_ == kRounds || idle_ == patience) return false;
   ++rounds_;
-  const double before = relaxation_.bound() - p.baseline_joules;
-  const double target = relaxation_.bound() + farther_ * before + 1e-3 * p.baseline_joules;
-  const auto reached =
-      relaxation_.improve(std::min(search_.best_joules(), target), [this] { return search_.must_stop(); });
+  const double before = relaxation_.bound() - least_;
+  const double to_go =
+      best_joules < kInfinity ? best_joules - relaxation_.bound() : before + kFirst * p_.baseline_joules;
+  const auto reached = relaxation_.improve(relaxation_.bound() + farther_ * to_go, stop);
   if (!reached) return !(ended_ = true);
   if (*reached < relaxation_.bound()) farther_ *= kNearer;
-  const double overhead = relaxation_.bound() - p.baseline_joules;
-  const double tolerance = solver_tolerance(overhead * p.objective_scale) / p.objective_scale;
-  search_.raise_bound(p.baseline_joules + std::max(0.0, overhead - tolerance));
-  ended_ = overhead <= 0;
-  idle_ = overhead > before * (1 + least_rise) ? 0 : idle_ + 1;
+  const double proven = relaxation_.bound() - least_;
+  ended_ = proven <= 0;
+  idle_ = proven > before * (1 + least_rise) ? 0 : idle_ + 1;
   return true;
+}
+
+double GapBound::bound() const {
+  const double proven = relaxation_.bound() - least_;
+  return least_ + std::max(0.0, proven - solver_tolerance(proven * p_.objective_scale) / p_.objective_scale);
+}
+
+double GapBound::effort_of_round() const {
+  constexpr double kManyOps = 10'000;  // from where flows take more for each op
+  return effort_per_op(7 * std::sqrt(std::max(1.0, p_.ops / kManyOps)), p_.ops);
 }
 
 }  // namespace poet

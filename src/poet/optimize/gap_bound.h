@@ -3,29 +3,36 @@
 // The bound without a constraint matrix, by gap packing. It is quick, and on large problems usually the only
 // one.
 
+#include <functional>
+
 #include "poet/optimize/problem/gaps.h"
+#include "poet/optimize/problem/problem.h"
 #include "poet/optimize/relaxation/gap_relaxation.h"
-#include "poet/optimize/search/search.h"
 
 namespace poet {
 
 class GapBound {
  public:
-  /// `search` must outlive this. O(gaps).
-  explicit GapBound(Search& search);
+  /// `problem` must outlive this. O(gaps).
+  explicit GapBound(const Problem& problem);
   GapBound(const GapBound&) = delete;
   GapBound& operator=(const GapBound&) = delete;
 
-  /// Runs one round (GapRelaxation::improve()) and raises the search's bound. Returns false, without a round,
-  /// once the search is proven or several rounds in a row have not raised the bound.
-  bool go_on();
+  /// Runs one round (GapRelaxation::improve()) towards `best_joules`, the energy of a plan, or infinity.
+  /// Returns false, without a round, once several rounds in a row have not raised the bound, or if stopped.
+  bool go_on(double best_joules, const std::function<bool()>& stop);
+  /// Joules.
+  [[nodiscard]] double bound() const;
+  /// Of a round (optimize/effort.h).
+  [[nodiscard]] double effort_of_round() const;
 
  private:
-  Search& search_;
+  const Problem& p_;
   const Gaps gaps_;
   GapRelaxation relaxation_;
-  /// Limits the target of a step, relative to the best bound so far; reduced when steps lower the bound.
-  double farther_ = 1;
+  const double least_;  // the bound before the first round
+  double farther_ =
+      1;  // part of the way to its target that a step aims at; reduced when steps lower the bound
   int rounds_ = 0;
   int idle_ = 0;  // rounds in a row
   bool ended_ = false;

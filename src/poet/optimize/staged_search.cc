@@ -57,7 +57,6 @@ std::vector<StagedSearch::Step> StagedSearch::steps(Aim aim) const {
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::go_round};
   // The bound comes first, and shows how much greedy and local search could save.
-  if (aim == Aim::bound) return {&S::keep_everything, &S::bound_by_gaps};
   return {&S::keep_everything, &S::bound_by_gaps, &S::be_greedy, &S::search_locally, &S::go_round};
 }
 
@@ -82,14 +81,10 @@ bool StagedSearch::go_on() {
 // Per op, but for what the solvers take.
 double StagedSearch::microseconds_of(Step step) const {
   constexpr double kRound = 1'000;
-  constexpr double kManyOps = 15'000;  // from where flows take more for each op
   if (step == &StagedSearch::be_greedy) return 150;
   const bool mends = heuristics_.mends();
   if (step == &StagedSearch::anneal_first && !mends) return 1'000;
   if (step == &StagedSearch::search_locally && mends && search_.has_incumbent()) return 1'000;
-  // A round there, all of them elsewhere.
-  if (step == &StagedSearch::bound_by_gaps)
-    return problem_.regime.takes_turns ? 12 * std::max(1.0, problem_.ops / kManyOps) : 100;
   if (step == &StagedSearch::go_round) return kRound * static_cast<double>(1L << std::min(rounds(), 20));
   return 1;
 }
@@ -136,9 +131,12 @@ bool StagedSearch::search_locally() {
 
 bool StagedSearch::bound_by_gaps() {
   search_.enter("gap packing bound");
-  if (!gap_bound_) gap_bound_.emplace(search_);
-  if (problem_.regime.takes_turns) return gap_bound_->go_on();
-  while (gap_bound_->go_on()) {
+  if (!gap_bound_) gap_bound_.emplace(problem_);
+  const auto stop = [this] { return search_.must_stop(); };
+  while (!search_.bound_done() && gap_bound_->go_on(search_.best_joules(), stop)) {
+    search_.raise_bound(gap_bound_->bound());
+    search_.effort += gap_bound_->effort_of_round();
+    if (problem_.regime.takes_turns) return true;
   }
   return false;
 }

@@ -15,10 +15,8 @@
 
 namespace poet {
 
-/// What a problem is searched for. Plans alone have no rounds of solvers. A bound alone is searched for where
-/// plans and bounds take turns (regime.h), and is that of the gap relaxation: windows of thousands of ops
-/// make too large a model. Elsewhere it has plans, too.
-enum class Aim { plans_and_bound, plans, bound };
+/// What a problem is searched for. Plans alone have no rounds of solvers.
+enum class Aim { plans_and_bound, plans };
 
 /// Effort is counted in simplex iterations and replays, not in seconds: equal input and options give the same
 /// schedules and bounds after as many steps, unless `stop` ends one.

@@ -53,8 +53,24 @@ ResidenceBound::ResidenceBound(const Instance& instance, const PagedSet& all, By
       problem_(relaxed_problem(loads_, ram_budget, options)) {
   if (problem_.budget < 0 || problem_.ops == 0) return;
   problem_.residents = residents_of(with_paged(instance, all), loads_);
-  if (!problem_.residents.empty()) relaxed_.emplace(problem_, options_);
+  if (problem_.residents.empty()) return;
+  gaps_.emplace(problem_);
+  if (problem_.regime.relaxes_residence) relaxed_.emplace(problem_, options_);
 }
+
+bool ResidenceBound::go_on(double best_joules, const Stop& stop) {
+  if (gaps_ && gaps_->go_on(best_joules, stop)) {
+    spent_on_gaps_ += gaps_->effort_of_round();
+    return true;
+  }
+  return relaxed_ && relaxed_->go_on(best_joules, stop);
+}
+
+double ResidenceBound::bound() const {
+  return std::max(gaps_ ? gaps_->bound() : 0, relaxed_ ? relaxed_->bound() : 0);
+}
+
+double ResidenceBound::effort() const { return spent_on_gaps_ + (relaxed_ ? relaxed_->effort() : 0); }
 
 std::optional<PagedSet> ResidenceBound::paged() const {
   if (!relaxed_ || relaxed_->resident().empty()) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "poet/base/stop.h"
 #include "poet/compile/sources/load_problem.h"
 #include "poet/compile/variants/variant.h"
+#include "poet/optimize/gap_bound.h"
 #include "poet/optimize/options.h"
 #include "poet/optimize/problem/residence.h"
 #include "poet/optimize/relaxation/residence_relaxation.h"
@@ -19,7 +20,8 @@ namespace poet {
 /// choice needs; nullopt if these fit the limits.
 [[nodiscard]] std::optional<std::string> why_no_choice(const Form& form, const Limits& limits);
 
-/// The relaxation over all choices that page something, within the RAM budget alone, in steps.
+/// Relaxations over all choices that page something, within the RAM budget alone, in steps: gaps first, then,
+/// unless there are too many ops, windows.
 class ResidenceBound {
  public:
   /// `all` of the instance's values may be paged. All but the budget must outlive this.
@@ -28,11 +30,12 @@ class ResidenceBound {
   ResidenceBound(const ResidenceBound&) = delete;
   ResidenceBound& operator=(const ResidenceBound&) = delete;
 
-  /// ResidenceRelaxation::go_on().
-  bool go_on(double best_joules, const Stop& stop) { return relaxed_ && relaxed_->go_on(best_joules, stop); }
-  [[nodiscard]] double bound() const { return relaxed_ ? relaxed_->bound() : 0; }
+  /// Runs a step of one relaxation. `best_joules`: the energy of a plan, or infinity. Returns false, without
+  /// a step, if the bound rises no further, or `stop`.
+  bool go_on(double best_joules, const Stop& stop);
+  [[nodiscard]] double bound() const;
   /// Of all steps (optimize/effort.h).
-  [[nodiscard]] double effort() const { return relaxed_ ? relaxed_->effort() : 0; }
+  [[nodiscard]] double effort() const;
   /// What the last solution pages; nullopt if there is none.
   [[nodiscard]] std::optional<PagedSet> paged() const;
 
@@ -40,6 +43,8 @@ class ResidenceBound {
   const SolveOptions options_;
   const WithLoads loads_;
   Problem problem_;
+  std::optional<GapBound> gaps_;
+  double spent_on_gaps_ = 0;
   std::optional<ResidenceRelaxation> relaxed_;
 };
 

@@ -34,7 +34,7 @@ SolveOptions reporting_to(Ledger* const& ledger, const Variant& variant, bool wi
   options.on_progress = [&ledger, &variant, with_loads, is_relaxed](const Progress& progress) {
     if (progress.bound_joules) ledger->raise(variant, *progress.bound_joules, progress.staged_bound_joules);
     // With loads, staged schedules do not wait for these, so that their energy is too low.
-    const bool counts = !with_loads && !variant.bounds_only && !is_relaxed;
+    const bool counts = !with_loads && !is_relaxed;
     ledger->report(progress.phase, counts ? progress.incumbent_joules : std::nullopt);
   };
   return options;
@@ -61,7 +61,7 @@ VariantSearch::VariantSearch(Variant variant, const CompileRequest& request, Clo
       ended_ = true;
     }
   }
-  if (searches_synchronous(request) && !variant_.bounds_only && !ended_)
+  if (searches_synchronous(request) && !ended_)
     scratch_.emplace(loads_ ? loads_->request(request.semantics) : problem_, options_, clock_.limit());
 }
 
@@ -103,7 +103,7 @@ bool VariantSearch::one_step() {
 // Whether plans that only compute, in any order, are answers.
 bool VariantSearch::takes_sequences() const {
   const bool is_of_model = options_.formulation == Formulation::published || options_.solver == Solver::file;
-  return !loads_ && !variant_.bounds_only && options_.synchronous && !is_of_model;
+  return !loads_ && options_.synchronous && !is_of_model;
 }
 
 void VariantSearch::consider(const std::vector<int>& computations) {
@@ -131,10 +131,11 @@ bool VariantSearch::decide() {
 // Where plans and a bound of the request do not take turns, plans come first: if one is good enough, a bound
 // shows that soon.
 bool VariantSearch::next_step() {
+  constexpr double kForBounds = 0.3;  // of all effort, where they take turns
   const bool has_bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
   const bool takes_turns = has_bounds && scratch_ && !scratch_->is_quick();
   if (takes_turns && !staged_) start_staged();
-  bounds_turn_ = takes_turns && !bounds_turn_;
+  const bool bounds_turn = takes_turns && staged_->effort() <= kForBounds * spent_;
   const auto go_on_with_stages = [this] {
     if (!staged_) start_staged();
     if (ledger_->has_plan()) staged_->know(ledger_->joules() + variant_.saved.value());
@@ -143,7 +144,7 @@ bool VariantSearch::next_step() {
     step_effort_ = staged_->effort() - before;
     return went;
   };
-  if (bounds_turn_ && go_on_with_stages()) return true;
+  if (bounds_turn && go_on_with_stages()) return true;
   if (scratch_ && scratch_->go_on(!ledger_->has_plan())) {
     step_effort_ = scratch_->effort_of_last();
     return true;
@@ -155,9 +156,7 @@ void VariantSearch::start_staged() {
   const SolveRequest problem = loads_ ? loads_->request(request_.semantics) : problem_;
   if (scratch_ && variant_.form->regime.reworks_plans)
     near_.emplace(problem, options_, clock_.limit(), scratch_->take());
-  const Aim aim = variant_.bounds_only               ? Aim::bound
-                  : variant_.scope == Scope::nothing ? Aim::plans
-                                                     : Aim::plans_and_bound;
+  const Aim aim = variant_.scope == Scope::nothing ? Aim::plans : Aim::plans_and_bound;
   staged_.emplace(problem, options_, clock_.limit(), near_ ? &*near_ : nullptr, aim);
   if (takes_sequences()) staged_->accept_sequences();
   if (staged_->is_impossible()) ledger_->close(variant_);
@@ -182,7 +181,6 @@ void VariantSearch::collect() {
     ledger_->count(search.nodes - nodes_, search.used_solver);
     nodes_ = search.nodes;
   }
-  if (variant_.bounds_only) return;
   const bool has_better =
       scratch_ && scratch_->placed() && scratch_->placed()->energy.value() < placed_joules_;
   if (has_better && !is_too_late(scratch_->placed()->energy)) {

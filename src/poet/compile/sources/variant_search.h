@@ -100,7 +100,6 @@ class VariantSearch {
   bool ended_ = false;
   bool decided_ = false;      // as far as decide() can
   bool has_no_plan_ = false;  // as decide() has found
-  bool bounds_turn_ = false;
   double spent_ = 0;
   double step_effort_ = 0;
   double joules_ = kInfinity, quick_joules_ = kInfinity;

@@ -19,10 +19,6 @@ Bytes floor_of(const Form& form, const PagedSet& paged) {
   return ram_floor(with_paged(form.instance, paged), Semantics::device).bytes();
 }
 
-Joules saved_by_residents(const CompileRequest& request, const Form& form) {
-  return most_saved_by_residents(form.instance, request.limits.ram_budget);
-}
-
 }  // namespace
 
 std::vector<PagedSet> first_choices(const CompileRequest& request, const Form& form) {
@@ -68,20 +64,6 @@ std::vector<PagedSet> choices_beside(const CompileRequest& request, const Form& 
   return beside;
 }
 
-Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const Form> form) {
-  const Bytes rounding = rounding_of(form->instance, form->all);
-  const PagedSet all = form->all;
-  Variant made = variant_of(request, std::move(form), all);
-  made.limits = {request.limits.ram_budget + rounding, std::nullopt, std::nullopt};
-  Instance searched = *made.judged;
-  searched.costs.storage_capacity.reset();  // other choices have fewer homes
-  made.searched = std::make_shared<const Instance>(std::move(searched));
-  made.scope = Scope::all_paging;
-  made.saved = saved_by_residents(request, *made.form);
-  made.bounds_only = true;
-  return made;
-}
-
 void widen_scope(const CompileRequest& request, Variant& variant) {
   const Form& form = *variant.form;
   if (form.regime.takes_turns || variant.scope != Scope::nothing || variant.paged != form.all) return;
@@ -89,7 +71,7 @@ void widen_scope(const CompileRequest& request, Variant& variant) {
   if (limits.deadline || write_limit(variant.judged->costs, limits)) return;
   if (rounding_of(form.instance, form.all) != Bytes(0)) return;
   variant.scope = Scope::all_paging;
-  variant.saved = saved_by_residents(request, form);
+  variant.saved = most_saved_by_residents(form.instance, limits.ram_budget);
 }
 
 }  // namespace poet

@@ -25,12 +25,9 @@ namespace poet {
 /// Returns whether the choice leaves room for the largest op and may be paged within the limits.
 [[nodiscard]] bool is_possible(const CompileRequest& request, const Form& form, const PagedSet& paged);
 
-/// The variant with everything paged, without limits on time and bytes written, in the RAM of any choice: its
-/// bound, less what residence could save, holds for every choice that pages something.
-[[nodiscard]] Variant variant_for_proof(const CompileRequest& request, std::shared_ptr<const Form> form);
-
-/// Gives the variant that scope if its bound holds likewise; not in large graphs, where proofs are searches
-/// of their own.
+/// Gives the variant that pages everything the scope all_paging, if its bound, less what residence could
+/// save, holds for every choice that pages something; not in large graphs, whose residence bound says as
+/// much.
 void widen_scope(const CompileRequest& request, Variant& variant);
 
 }  // namespace poet

@@ -51,9 +51,8 @@ struct Variant {
   std::shared_ptr<const Instance> judged, searched;
   Limits limits;  // searched within
   Scope scope = Scope::nothing;
-  Joules saved{};            // Scope::all_paging: what residence could save of the bound, at most
-  Bytes reserve{};           // of RAM, held back for gaps between addresses
-  bool bounds_only = false;  // its plans may break the request's limits
+  Joules saved{};   // Scope::all_paging: what residence could save of the bound, at most
+  Bytes reserve{};  // of RAM, held back for gaps between addresses
 };
 
 /// The form with `paged` on storage, within the request's limits.

@@ -44,6 +44,7 @@ GapRelaxation::GapRelaxation(const Problem& problem, const Gaps& gaps)
       claims_(at(problem.values)),
       most_(problem.baseline_joules),
       bound_(problem.baseline_joules) {
+  for (const Resident& resident : p_.residents) bound_ -= resident.joules;
   for (int t = 0; t < p_.ops; ++t)
     capacity_.push_back(std::max<std::int64_t>(0, p_.budget - working_set(p_, t)));
   link_operands();
@@ -170,6 +171,31 @@ GapRelaxation::Way GapRelaxation::way_back(const Modelled& gap) const {
   return best;
 }
 
+// Returns what residence of some values saves, at most, beyond keeping their gaps one by one and beyond what
+// the packing counts for them, at these prices of a byte: a resident value takes its bytes, not rounded up,
+// while any op runs, and none of its gaps costs anything.
+double GapRelaxation::saved_by_residence(const std::vector<PackedInterval>& intervals,
+                                         const std::vector<double>& prices) const {
+  std::vector<double> sum(prices.size() + 1, 0.0);
+  for (std::size_t t = 0; t < prices.size(); ++t) sum[t + 1] = sum[t] + prices[t];
+  double saved = 0;
+  for (const Resident& resident : p_.residents) {
+    double more = resident.joules - static_cast<double>(resident.bytes) * sum.back();
+    const auto as_loaded = static_cast<double>(p_.bytes[at(resident.value)]);  // as working sets count it
+    more += as_loaded * prices[at(p_.producer[at(resident.value)])];
+    for (const int user : p_.users[at(resident.value)]) more += as_loaded * prices[at(user)];
+    for (const std::size_t id : gaps_.of(resident.value)) {
+      if (index_[id] < 0) continue;
+      const PackedInterval& gap = intervals[at(index_[id])];
+      const double rent = static_cast<double>(gap.bytes) * (sum[at(gap.last) + 1] - sum[at(gap.first)]);
+      more += std::min(gap.joules, rent);  // kept by itself it saves the rest
+    }
+    const double counted = resident.joules - static_cast<double>(resident.bytes) * sum.back();
+    saved += std::max(0.0, more) - std::max(0.0, counted);
+  }
+  return saved;
+}
+
 std::optional<double> GapRelaxation::improve(double target, const std::function<bool()>& stop) {
   std::vector<double> worth(modelled_.size(), 0.0);
   std::vector<Way> ways;
@@ -187,10 +213,14 @@ std::optional<double> GapRelaxation::improve(double target, const std::function<
     const Gap& gap = gaps_.all()[modelled_[m].id];
     intervals.push_back({gap.from + 1, gap.to - 1, modelled_[m].bytes, worth[m]});
   }
+  // So that prices know of them, though not of the gaps that are kept with them.
+  for (const Resident& resident : p_.residents)
+    intervals.push_back({0, p_.ops - 1, resident.bytes, resident.joules});
   const std::optional<GapPacking> packed = pack_intervals(capacity_, intervals, stop);
   if (!packed) return std::nullopt;
   const GapPacking& packing = *packed;
-  const double bound = p_.baseline_joules + all - packing.saved;
+  const double bound =
+      p_.baseline_joules + all - packing.saved - saved_by_residence(intervals, packing.price);
   bound_ = std::max(bound_, bound);
   rent_ = packing.price;
   kept_.assign(gaps_.all().size(), 0);

@@ -17,7 +17,7 @@ namespace poet {
 
 class GapRelaxation {
  public:
-  /// Both must outlive this. O(gaps).
+  /// Both must outlive this. With Problem::residents the bound holds for every choice of them. O(gaps).
   GapRelaxation(const Problem& problem, const Gaps& gaps);
 
   /// Runs a network simplex with the current multipliers, then a subgradient step towards a bound of `target`
@@ -67,6 +67,8 @@ class GapRelaxation {
   [[nodiscard]] double price(const Modelled& gap, int link, bool paged) const;
   [[nodiscard]] double least_price(const Modelled& gap) const;
   [[nodiscard]] Way way_back(const Modelled& gap) const;
+  [[nodiscard]] double saved_by_residence(const std::vector<PackedInterval>& intervals,
+                                          const std::vector<double>& prices) const;
   void step(const std::vector<Way>& ways, const GapPacking& packing, double missing);
   double& share(const Claim& claim);
 
