@@ -101,10 +101,11 @@ def compile_step(
     if forward is not None and not callable(forward):
         raise TypeError(f"forward: must be a function, not {type(forward).__name__}")
     folder = storage_folder(storage)
+    loss = forward or loss_fn
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients, loss_fn if isinstance(loss_fn, torch.nn.Module) else None)
+    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients, loss)
     step._compiled_for(example_batch)
     return step
 

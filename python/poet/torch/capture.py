@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import linecache
 import os
+import random
+import sys
 import threading
 import traceback
 from typing import AbstractSet, Any, Callable, Iterable, Iterator
@@ -68,7 +70,7 @@ def capture(
     lefts: list[Left] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
-    with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _refusals(real):
+    with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
         with torch.enable_grad(), _kernels_whole(), _data_stays(), fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
@@ -124,14 +126,33 @@ def _data_stays() -> Iterator[None]:
 def _unchanged(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
     """Restores the contents of tensors and the generator's state on exit."""
     contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
-    random = torch.get_rng_state()
+    state = torch.get_rng_state()
     try:
         yield
     finally:
-        torch.set_rng_state(random)
+        torch.set_rng_state(state)
         with torch.no_grad():
             for tensor, content in contents:
                 tensor.copy_(content)
+
+
+@contextlib.contextmanager
+def _no_other_draws() -> Iterator[None]:
+    """Refuses code that draws numbers from another generator than PyTorch's: a captured step would have the first ones for ever."""
+    numpy = sys.modules.get("numpy")
+    python_state, numpy_state = random.getstate(), numpy.random.get_state(legacy=False) if numpy else None
+    drawn: list[str] = []
+    try:
+        yield
+    finally:
+        if random.getstate() != python_state:
+            random.setstate(python_state)
+            drawn.append("random")
+        if numpy and repr(numpy.random.get_state(legacy=False)) != repr(numpy_state):
+            numpy.random.set_state(numpy_state)
+            drawn.append("numpy.random")
+    if drawn:
+        raise CaptureError("module", f"draws numbers by {' and '.join(drawn)}, which steps cannot follow; draw with PyTorch, or put what is drawn into the batch")
 
 
 _GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place"

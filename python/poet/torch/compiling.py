@@ -124,8 +124,13 @@ def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> N
     if any(tensor.requires_grad for tensor in tensors):
         raise InputError("batch", "has a tensor that requires a gradient; only parameters get one")
     for name, parameter in module.named_parameters():
-        if parameter._backward_hooks:
+        if has_hooks(parameter):
             raise InputError("module", f"has a hook on the gradient of {name}, which would not be called")
+
+
+def has_hooks(tensor: torch.Tensor) -> bool:
+    """Whether something is called with the tensor's gradient. PyTorch 1 has one kind of hooks."""
+    return bool(tensor._backward_hooks) or bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
 def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool) -> Any:
@@ -146,7 +151,7 @@ def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: An
             if real and isinstance(error, LayoutDiffers):
                 raise CaptureError(str(error.op.target), "returns tensors that lie in memory in different ways") from None
             if real:
-                raise
+                raise CaptureError("module", f"has what is no tensor ({error}), as of torch.cond or a generator of its own, which steps cannot follow; draw from PyTorch's default generator") from None
             real = True
 
 

@@ -66,7 +66,7 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) 
 
 
 def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
-    """Returns a key for numbers, texts, and lists, tuples and dictionaries of these; None for other types. 1, 1.0 and True differ."""
+    """Returns a key for numbers, texts, and lists, tuples, sets and dictionaries of these; None for other types. 1, 1.0 and True differ."""
     kind = type(value)
     if value is None or kind in (bool, int, str, torch.dtype, torch.device):
         return (kind, value)
@@ -74,6 +74,8 @@ def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
         return (kind, repr(value))  # nan is nan
     if kind in (list, tuple):
         parts = [plain_key(each) for each in value]
+    elif kind in (set, frozenset):
+        parts = sorted((plain_key(each) for each in value), key=repr)
     elif kind is dict:
         parts = [plain_key(each) for pair in value.items() for each in pair]
     else:

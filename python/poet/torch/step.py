@@ -12,15 +12,16 @@ import torch.utils._pytree as pytree
 from ..errors import InputError
 from ..plans import Plan
 from ..results import Result
-from .compiling import Compiled, Settings, check_tensors, compiled_step
+from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
 from .measure import storage_address, storage_of
 from .module_state import attributes_of, parameters_of, plain_key
 from .program import Value
 from .storage import PageFile
+from .surroundings import Surroundings
 from .verifying import differences
 
-_KEPT = 16  # compiled steps, of the latest shapes
+_KEPT = 32  # compiled steps, those that were run last
 
 
 class Step:
@@ -34,8 +35,9 @@ class Step:
         optimizer: torch.optim.Optimizer,
         how: Settings,
         keep_gradients: bool,
-        loss_module: Optional[torch.nn.Module] = None,
+        loss: Any,
     ) -> None:
+        """`loss`: what the user makes the loss with; `forward` may be poet's, around it."""
         self.module = module
         self.optimizer = optimizer
         self.keep_gradients = keep_gradients
@@ -43,7 +45,8 @@ class Step:
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled: dict[Any, tuple[Compiled, list[Any]]] = {}  # and what the key's numbers of objects are of
-        self._watched = [module] if loss_module is None else [module, loss_module]
+        self._roots = [module, loss]
+        self._surroundings = Surroundings(self._roots)
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
         self._latest: Optional[Compiled] = None
 
@@ -152,12 +155,15 @@ class Step:
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         key, held = self._key(leaves, spec)
-        if key not in self._compiled:
-            if len(self._compiled) == _KEPT:
-                del self._compiled[next(iter(self._compiled))]
+        if key in self._compiled:
+            self._compiled[key] = self._compiled.pop(key)  # the latest one comes last
+        else:
             check_tensors(self.module, tensors)
             compiled = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
+            if len(self._compiled) == _KEPT:
+                del self._compiled[next(iter(self._compiled))]
             self._results |= compiled.program.replaced
+            self._surroundings = Surroundings(self._roots)
             key, held = self._key(leaves, spec)
             self._compiled[key] = (compiled, held)
         self._latest = self._compiled[key][0]
@@ -170,26 +176,48 @@ class Step:
             if isinstance(leaf, torch.Tensor):
                 given.append(_like(leaf) if leaf.layout == torch.strided else None)
                 continue
-            plain = plain_key(leaf)
+            plain = None if isinstance(leaf, (set, frozenset)) else plain_key(leaf)
             if plain is None:
                 raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
             given.append(plain)
-        states = [attributes_of(each, self._results) for each in self._watched]
+        watched = self._surroundings.modules
+        states = [attributes_of(each, self._results) for each in watched]
         tensors = [
-            (name, kind, _like(tensor), bool(tensor._backward_hooks))
-            for part in self._watched
+            (name, kind, _like(tensor), has_hooks(tensor))
+            for part in watched
             for kind, named in (("parameter", part.named_parameters()), ("buffer", part.named_buffers()))
             for name, tensor in named
         ]
-        held = [each for _, objects in states for each in objects]
-        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), _is_autocast_enabled()), held
+        around, objects = self._surroundings.key()
+        held = [*objects, *(each for _, objects in states for each in objects)]
+        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), around, _flags(), _of_groups(self.optimizer)), held
 
 
-def _is_autocast_enabled() -> bool:
-    """Whether the CPU's autocast is on; PyTorch 1 has another name for it."""
-    if torch.__version__.startswith("1."):
-        return bool(torch.is_autocast_cpu_enabled())
-    return bool(torch.is_autocast_enabled("cpu"))
+def _flags() -> tuple[Any, ...]:
+    """What PyTorch's operators go by besides their operands. PyTorch 1 has other names for autocast, and fewer kinds of attention."""
+    autocast = (
+        (torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype())
+        if torch.__version__.startswith("1.")
+        else (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
+    )
+    kinds = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "cudnn_sdp_enabled")
+    attention = tuple(getattr(torch.backends.cuda, kind)() for kind in kinds if hasattr(torch.backends.cuda, kind))
+    return (
+        *autocast,
+        *attention,
+        torch.get_default_dtype(),
+        torch.backends.mkldnn.enabled,
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(),
+    )
+
+
+def _of_groups(optimizer: torch.optim.Optimizer) -> tuple[Any, ...]:
+    """What the optimizer's state and memory go by: whose parameters it has, and which of its options are on. Their numbers may change."""
+    return tuple(
+        (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and name != "lr"))
+        for group in optimizer.param_groups
+    )
 
 
 def _like(tensor: torch.Tensor) -> tuple[Any, ...]:

@@ -1,0 +1,168 @@
+"""What the code of a step reads besides its module and its batch: variables of closures, globals, attributes of classes, of Python's modules
+and of objects. A captured step has what they were; when they change, another has to be captured.
+
+Followed from what makes the loss, by the names in its code: nothing is run.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import sysconfig
+import types
+from typing import Any, Iterable, Mapping, Optional
+
+import torch
+
+from .module_state import plain_key
+
+# Code that nothing changes while a program runs, or that has nothing to do with tensors.
+_POET = os.path.dirname(os.path.dirname(__file__))
+_FOREIGN = tuple(os.path.join(folder, "") for folder in (os.path.dirname(torch.__file__), _POET))
+_PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
+_MOST_FOLLOWED = 64  # elements of a container whose own attributes count
+_MOST_COMPARED = 1024  # elements of one that are compared; larger ones count as objects
+
+
+class Surroundings:
+    """Places that the code of some functions may read."""
+
+    def __init__(self, roots: Iterable[Any]) -> None:
+        """`roots`: functions, modules and other objects that are called. O(code that they reach)."""
+        self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
+        self._cells: list[types.CellType] = []
+        self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
+        self._seen: dict[Any, Any] = {}  # and what keeps the numbers of objects
+        self._pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset()) for root in roots]
+        while self._pending:
+            self._reach(*self._pending.pop())
+
+    def key(self) -> tuple[tuple[Any, ...], list[Any]]:
+        """What is there now: numbers and texts, also in containers; of all else which object it is. And those objects, which must live as
+        long as the key does."""
+        held: list[Any] = []
+        key = []
+        for value in (*map(_content, self._cells), *(mapping.get(name) for (_, name), mapping in self._places.items())):
+            is_large = isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > _MOST_COMPARED
+            plain = None if is_large else plain_key(value)
+            if plain is None:
+                held.append(value)
+                plain = (id(value),)
+            key.append(plain)
+        return tuple(key), held
+
+    def _reach(self, value: Any, names: frozenset[str]) -> None:
+        """Follows an object that code calls, or of which it reads attributes with those names."""
+        if isinstance(value, (torch.Tensor, str, bytes, int, float, complex, type(None))) or self._has_seen(value, names):
+            return
+        if isinstance(value, functools.partial):
+            self._follow((value.func, *value.args, *value.keywords.values()), names)
+        elif isinstance(value, types.MethodType):
+            self._follow([value.__self__], names | {value.__func__.__name__})
+        elif isinstance(value, types.FunctionType):
+            self._read(value)
+        elif isinstance(value, types.ModuleType):
+            if not _is_foreign(getattr(value, "__file__", None)):
+                self._watch(vars(value), names, names)
+        elif isinstance(value, torch.nn.Module):
+            if not any(value is part for module in self.modules for part in module.modules()):
+                self.modules.append(value)
+            for part in value.modules():
+                self._read_methods(part, names | {"forward"})
+        elif isinstance(value, (list, tuple, set, frozenset, dict)):
+            self._follow(list(value.values() if isinstance(value, dict) else value)[:_MOST_FOLLOWED], names)
+        elif isinstance(value, type):
+            self._watch_class(value, names)
+        elif hasattr(value, "__dict__"):
+            self._watch(vars(value), names, names)
+            self._watch_class(type(value), names, vars(value))
+            self._read_methods(value, names | {"__call__"})
+
+    def _follow(self, values: Iterable[Any], names: frozenset[str]) -> None:
+        self._pending.extend((value, names) for value in values)
+
+    def _read_methods(self, owner: Any, names: Iterable[str]) -> None:
+        for name in names:
+            method = getattr(type(owner), name, None)
+            method = method.fget if isinstance(method, property) else method
+            if isinstance(method, types.FunctionType) and not self._has_seen(method, owner):
+                read = self._read(method)
+                # A module's own attributes are watched already (module_state.py), not what they have.
+                if isinstance(owner, torch.nn.Module):
+                    self._watch_class(type(owner), read)
+                    self._read_methods(owner, read)
+                    self._follow((each for name, each in vars(owner).items() if name in read), read)
+                else:
+                    self._follow([owner], read)
+
+    def _read(self, function: types.FunctionType) -> frozenset[str]:
+        """Follows what a function reads. Returns the names of attributes in its code."""
+        while hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        if _is_foreign(function.__code__.co_filename):
+            return frozenset()
+        global_names, names = _names(function.__code__)
+        for cell in function.__closure__ or ():
+            if not self._has_seen(cell, None):
+                self._cells.append(cell)
+            self._follow([_content(cell)], names)
+        self._watch(function.__globals__, global_names, names)
+        return names
+
+    def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
+        """Watches those names in the mapping, and those attributes of what is there."""
+        for name in sorted(names):
+            if name in mapping:
+                self._places.setdefault((id(mapping), name), mapping)
+                self._follow([mapping[name]], attributes)
+
+    def _watch_class(self, kind: type, names: Iterable[str], own: Optional[Mapping[str, Any]] = None) -> None:
+        """Watches numbers and texts among a class's attributes, and what an instance may have instead, among its `own`."""
+        for each in kind.__mro__:
+            attributes = vars(each)
+            for name in sorted(names):
+                if name in attributes and plain_key(attributes[name]) is not None:
+                    self._places.setdefault((id(each), name), attributes)
+                    if own is not None:
+                        self._places.setdefault((id(own), name), own)
+
+    def _has_seen(self, value: Any, how: Any) -> bool:
+        key = (id(value), how if isinstance(how, frozenset) else id(how))
+        seen = key in self._seen
+        self._seen[key] = (value, how)
+        return seen
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None
+
+
+def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of globals and those of attributes in the code and in functions within it, also those that getattr() is called with."""
+    of_globals: set[str] = set()
+    of_attributes: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            of_globals.add(instruction.argval)
+        elif instruction.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER")):
+            of_attributes.add(instruction.argval)
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            more = _names(each)
+            of_globals |= more[0]
+            of_attributes |= more[1]
+        elif isinstance(each, str) and each.isidentifier():
+            of_attributes.add(each)
+    return frozenset(of_globals), frozenset(of_attributes)
+
+
+def _is_foreign(file: Any) -> bool:
+    """Whether it is PyTorch's, numpy's, Python's or poet's own."""
+    if not isinstance(file, str) or file.startswith(("<frozen", *_FOREIGN)):
+        return True
+    of_package = f"-packages{os.sep}" in file
+    return f"-packages{os.sep}numpy{os.sep}" in file or (file.startswith(_PYTHON) and not of_package)
