@@ -164,6 +164,29 @@ class SurroundingsCase(TorchCase):
         with torch.backends.mkldnn.flags(enabled=False):
             self.assertEqual(step.verify(self.batch), [])
 
+    def test_autocast_casts_a_parameter_once_unless_its_cache_is_off(self):
+        def twice(module, batch):
+            return (module(torch.tanh(module(batch[0]))) ** 2).mean()
+
+        gradients = []
+        for cached in (True, False):
+            torch.manual_seed(1)
+            module = nn.Linear(8, 8)
+            with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=cached):
+                step = self.step_of(module, forward=twice)
+                self.assertEqual(step.verify(self.batch), [])
+                self.assertEqual(torch.is_autocast_cache_enabled(), cached)
+                step.keep_gradients = True
+                step(self.batch)
+            gradients.append(module.weight.grad)
+        self.assertFalse(torch.equal(*gradients))
+
+    def test_operators_are_measured_without_autocast(self):
+        module = nn.TransformerEncoderLayer(8, 2, 16, 0.1, batch_first=True)
+        self.batch = torch.randn(2, 3, 8), torch.randn(2, 3, 8)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.assertEqual(self.step_of(module, mse).verify(self.batch), [])
+
     def test_options_and_groups_of_the_optimizer(self):
         module = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 8))
         optimizer = torch.optim.SGD(module[2].parameters(), 0.1)

@@ -174,6 +174,8 @@ class Bits(TorchCase):
             ("indices", (), {}, lambda m, y: y[torch.arange(8), :] + y[torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])]),
             ("dropout of a view", (drop,), {}, lambda m, y: m.parts[0](y.t()).t()),
             ("inverse", (), {}, lambda m, y: y @ torch.linalg.inv(y.t() @ y + torch.eye(6))),
+            ("solution", (), {}, lambda m, y: torch.linalg.solve(y.t() @ y + torch.eye(6), y.t()).t()),
+            ("determinant", (), {}, lambda m, y: y * torch.linalg.det(y.t() @ y + torch.eye(6))),
         )):  # fmt: skip
             for storage in (True, None) if ALL else (True, None)[i % 2:][:1]:
                 with self.subTest(name, storage=storage):

@@ -53,12 +53,13 @@ def capture(
     tensors = [leaf for leaf in parts if isinstance(leaf, torch.Tensor)]
     # make_fx goes by objects: one that the batch has twice, or shares with the module, would be one input for ever.
     inputs = [*parameters.values(), *buffers.values(), *(tensor.detach() for tensor in tensors)]
+    casts_once = torch.is_autocast_cache_enabled()
 
     def step(*flat: torch.Tensor) -> list[Any]:
         mine = flat[: len(parameters)]
         given = iter(flat[len(parameters) + len(buffers) :])
         filled = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
-        with having(module, names, dict(zip([*parameters, *buffers], flat))) as left:
+        with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once):
             loss = forward(module, pytree.tree_unflatten(filled, spec))
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             raise CaptureError("loss_fn", "must return a tensor of one element")
@@ -153,6 +154,20 @@ def _no_other_draws() -> Iterator[None]:
             drawn.append("numpy.random")
     if drawn:
         raise CaptureError("module", f"draws numbers by {' and '.join(drawn)}, which steps cannot follow; draw with PyTorch, or put what is drawn into the batch")
+
+
+@contextlib.contextmanager
+def autocast_cache(enabled: bool) -> Iterator[None]:
+    """A forward pass of its own: with the cache, on by default, autocast casts a parameter once, so that the gradients of its uses are added
+    up before they are cast back. make_fx switches the cache off."""
+    before = torch.is_autocast_cache_enabled()
+    torch.clear_autocast_cache()
+    torch.set_autocast_cache_enabled(enabled)
+    try:
+        yield
+    finally:
+        torch.set_autocast_cache_enabled(before)
+        torch.clear_autocast_cache()
 
 
 _GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place"

@@ -57,18 +57,19 @@ class LayoutDiffers(Exception):
         self.op = op
 
 
+# What operators raise for contents that they cannot have.
+_UNFIT = (RuntimeError, IndexError, TypeError, NotImplementedError)
+
+
 def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: int = 3) -> list[Cost]:
     """Returns the cost of each operator and sets the layouts of all values. `given`: tensors that exist before the step."""
     known: dict[Any, Cost] = {}
     costs = []
     for op in program.ops:
-        args, kwargs = _operands(op, given)
+        args, kwargs = _operands(op, given, 0)
         key = (op.target, _signature(args), _signature(kwargs), tuple(op.outputs))
         if key not in known:
-            try:
-                known[key] = _measured(op, args, kwargs, rounds)
-            except (RuntimeError, IndexError, TypeError, NotImplementedError) as error:
-                raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
+            known[key] = _measured_with_integers(op, args, kwargs, given, rounds)
         cost = known[key]
         for index, value in op.outputs.items():
             value.layout = cost.outputs[index]
@@ -82,25 +83,37 @@ def _lies_as(layout: Layout, strides: tuple[int, ...]) -> bool:
     return 0 in layout.size or all(size == 1 or mine == other for size, mine, other in zip(layout.size, layout.stride, strides))
 
 
-def _operands(op: Op, given: Callable[[Place], torch.Tensor]) -> Any:
+def _measured_with_integers(op: Op, args: Any, kwargs: Any, given: Callable[[Place], torch.Tensor], rounds: int) -> Cost:
+    """Measures with integers of 0, which may be indices, or else of 1, which may be pivots."""
+    try:
+        return _measured(op, args, kwargs, rounds)
+    except _UNFIT as error:
+        args, kwargs = _operands(op, given, 1)
+        try:
+            return _measured(op, args, kwargs, rounds)
+        except _UNFIT:
+            raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
+
+
+def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: int) -> Any:
     made: dict[Any, torch.Tensor] = {}
 
     def tensor_of(leaf: Any) -> torch.Tensor:
         if leaf not in made:
-            made[leaf] = given(leaf) if isinstance(leaf, Place) else _example(leaf.layout)
+            made[leaf] = given(leaf) if isinstance(leaf, Place) else _example(leaf.layout, integer)
         return made[leaf]
 
     return replaced(op.args, tensor_of), replaced(op.kwargs, tensor_of)
 
 
-def _example(layout: Layout) -> torch.Tensor:
-    """Returns contents with typical run time: random numbers; zeros for integers, which may be indices."""
+def _example(layout: Layout, integer: int) -> torch.Tensor:
+    """Returns contents with typical run time: random numbers; of integers this one."""
     element = torch.empty((), dtype=layout.dtype).element_size()
     flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
     if layout.dtype.is_floating_point:
         flat.uniform_(0.1, 1.0)
     else:
-        flat.zero_()
+        flat.fill_(integer)
     return flat.as_strided(layout.size, layout.stride, layout.offset)
 
 
@@ -116,7 +129,7 @@ def _signature(tree: Any) -> Any:
 
 def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
     before = {storage_address(t): (t, bytes_of(t).clone()) for t in _tensors((args, kwargs)) if t.numel()}
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", enabled=False):  # as in a step
         result, peak = allocations(lambda: op.target(*args, **kwargs))
         if any(not torch.equal(bytes_of(tensor), content) for tensor, content in before.values()):
             raise CaptureError(str(op.target), "changes an operand, though its schema does not say so")

@@ -204,6 +204,7 @@ def _flags() -> tuple[Any, ...]:
     attention = tuple(getattr(torch.backends.cuda, kind)() for kind in kinds if hasattr(torch.backends.cuda, kind))
     return (
         *autocast,
+        torch.is_autocast_cache_enabled(),
         *attention,
         torch.get_default_dtype(),
         torch.backends.mkldnn.enabled,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import torch
 
+from .capture import autocast_cache
 from .module_state import attributes_restored, parameters_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def _plain(step: Step, batch: Any) -> torch.Tensor:
     for parameter in step.module.parameters():
         parameter.grad = None
     with torch.enable_grad():
-        loss = step._forward(step.module, batch)
+        with autocast_cache(torch.is_autocast_cache_enabled()):
+            loss = step._forward(step.module, batch)
         loss.backward()
     with torch.autocast("cpu", enabled=False):
         step.optimizer.step()

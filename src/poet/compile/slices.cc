@@ -57,11 +57,12 @@ bool Portfolio::run_bounds(FormSearch& of, double effort, Ledger& record) {
     const double before = of.spent_on_bound;
     bound_once(of, record);
     of.last_on_bound = of.spent_on_bound - before;
-  } while (!of.bound_has_ended && of.spent_on_bound < enough && !suggested(of) && !clock_.limit()());
+  } while (!of.bound_has_ended && record.may_save(*of.form) && of.spent_on_bound < enough && !suggested(of) &&
+           !clock_.limit()());
   return true;
 }
 
-// The relaxations of all choices, which also say which one to try.
+// The relaxations of all choices. That by windows also says which one to try.
 void Portfolio::bound_once(FormSearch& of, Ledger& record) {
   const Form& form = *of.form;
   if (!of.bound)

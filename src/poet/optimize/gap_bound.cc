@@ -18,18 +18,18 @@ bool GapBound::go_on(double best_joules, const std::function<bool()>& stop) {
   constexpr double kFirst = 1e-3;                 // of the baseline, where no plan is known
   const bool quick = p_.regime.takes_turns;       // as plans wait meanwhile
   const int patience = quick ? 4 : 8;             // consecutive rounds without a rise
-  const double least_rise = quick ? 1e-3 : 1e-4;  // relative to what is proven
+  const double least_rise = quick ? 1e-3 : 1e-4;  // relative to the proven overhead
   if (ended_ || rounds_ == kRounds || idle_ == patience) return false;
   ++rounds_;
-  const double before = relaxation_.bound() - least_;
+  const double before = relaxation_.bound();
+  const double overhead = std::max(0.0, before - p_.baseline_joules);
   const double to_go =
-      best_joules < kInfinity ? best_joules - relaxation_.bound() : before + kFirst * p_.baseline_joules;
-  const auto reached = relaxation_.improve(relaxation_.bound() + farther_ * to_go, stop);
+      best_joules < kInfinity ? best_joules - before : overhead + kFirst * p_.baseline_joules;
+  const auto reached = relaxation_.improve(before + farther_ * to_go, stop);
   if (!reached) return !(ended_ = true);
   if (*reached < relaxation_.bound()) farther_ *= kNearer;
-  const double proven = relaxation_.bound() - least_;
-  ended_ = proven <= 0;
-  idle_ = proven > before * (1 + least_rise) ? 0 : idle_ + 1;
+  ended_ = relaxation_.bound() <= least_;
+  idle_ = relaxation_.bound() > before + least_rise * overhead ? 0 : idle_ + 1;
   return true;
 }
 

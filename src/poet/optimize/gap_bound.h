@@ -31,8 +31,8 @@ class GapBound {
   const Gaps gaps_;
   GapRelaxation relaxation_;
   const double least_;  // the bound before the first round
-  double farther_ =
-      1;  // part of the way to its target that a step aims at; reduced when steps lower the bound
+  /// Part of the way to its target that a step aims at; reduced when steps lower the bound.
+  double farther_ = 1;
   int rounds_ = 0;
   int idle_ = 0;  // rounds in a row
   bool ended_ = false;

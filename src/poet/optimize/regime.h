@@ -13,10 +13,10 @@ struct Regime {
   bool anneals;                 // strategic oscillation, where transfers take no time
   bool searches_beside_passes;  // greedy and local search, where streaming passes have found a plan
   bool reworks_plans;           // searches near plans and solutions of relaxations; repairs of addresses
-  bool takes_turns;             // a round of passes, a round of the bound, which is no choice's own; else
-                                // plans first, then the bound
+  bool takes_turns;             // passes, and part of the time the bound of the request as it is; else plans
+                                // first, then the bound
   bool tries_many_sets;         // of paged values: that just fit, beside the best one; else a few by size
-  bool relaxes_residence;       // one bound on every choice of paged values; else that of paging them all
+  bool relaxes_residence;       // the bound on every choice of paged values also by windows
   bool looks_for_limits;        // that would do, where there is no plan
 };
 

@@ -33,6 +33,12 @@ std::optional<std::string> why_no_choice(const Form& form, const Limits& limits)
 
 namespace {
 
+WithLoads loads_of(const Instance& instance, const PagedSet& all, const SolveOptions& options) {
+  WithLoads loads = with_loads(with_paged(instance, all));
+  if (!options.rematerialization) redo_only_loads(loads);
+  return loads;
+}
+
 /// Loads may be repeated even if nothing may be recomputed. There are no limits but RAM: with resident values
 /// a step is shorter and writes less.
 Problem relaxed_problem(const WithLoads& loads, Bytes ram_budget, SolveOptions options) {
@@ -49,7 +55,7 @@ Problem relaxed_problem(const WithLoads& loads, Bytes ram_budget, SolveOptions o
 ResidenceBound::ResidenceBound(const Instance& instance, const PagedSet& all, Bytes ram_budget,
                                const SolveOptions& options)
     : options_(options),
-      loads_(with_loads(with_paged(instance, all))),
+      loads_(loads_of(instance, all, options)),
       problem_(relaxed_problem(loads_, ram_budget, options)) {
   if (problem_.budget < 0 || problem_.ops == 0) return;
   problem_.residents = residents_of(with_paged(instance, all), loads_);

@@ -38,13 +38,17 @@ GapRelaxation::GapRelaxation(const Problem& problem, const Gaps& gaps)
     : p_(problem),
       gaps_(gaps),
       operand_(at(problem.values), -1),
+      may_be_resident_(at(problem.values), 0),
       index_(gaps.all().size(), -1),
       parts_(gaps.all().size(), Parts{}),
       takes_part_(gaps.all().size()),
       claims_(at(problem.values)),
       most_(problem.baseline_joules),
       bound_(problem.baseline_joules) {
-  for (const Resident& resident : p_.residents) bound_ -= resident.joules;
+  for (const Resident& resident : p_.residents) {
+    bound_ -= resident.joules;
+    may_be_resident_[at(resident.value)] = 1;
+  }
   for (int t = 0; t < p_.ops; ++t)
     capacity_.push_back(std::max<std::int64_t>(0, p_.budget - working_set(p_, t)));
   link_operands();
@@ -122,8 +126,11 @@ void GapRelaxation::add_chain(Modelled& modelled) const {
     const auto& users = p_.users[at(u)];
     const auto next = std::upper_bound(users.begin(), users.end(), gap.from);
     if (next != users.end() && *next < gap.to) return;
+    const std::size_t id = gaps_.of(u)[static_cast<std::size_t>(next - users.begin())];
+    // It may be there as a resident, whose bytes count already.
+    if (may_be_resident_[at(u)] && index_[id] < 0) return;
     recompute = recompute_price(u, gap.from);
-    modelled.chain.push_back({u, gaps_.of(u)[static_cast<std::size_t>(next - users.begin())], recompute});
+    modelled.chain.push_back({u, id, recompute});
     modelled.bytes = std::min(modelled.bytes, p_.bytes[at(u)]);
   }
 }
@@ -180,7 +187,8 @@ double GapRelaxation::saved_by_residence(const std::vector<PackedInterval>& inte
   for (std::size_t t = 0; t < prices.size(); ++t) sum[t + 1] = sum[t] + prices[t];
   double saved = 0;
   for (const Resident& resident : p_.residents) {
-    double more = resident.joules - static_cast<double>(resident.bytes) * sum.back();
+    const double counted = resident.joules - static_cast<double>(resident.bytes) * sum.back();
+    double more = counted;
     const auto as_loaded = static_cast<double>(p_.bytes[at(resident.value)]);  // as working sets count it
     more += as_loaded * prices[at(p_.producer[at(resident.value)])];
     for (const int user : p_.users[at(resident.value)]) more += as_loaded * prices[at(user)];
@@ -190,7 +198,6 @@ double GapRelaxation::saved_by_residence(const std::vector<PackedInterval>& inte
       const double rent = static_cast<double>(gap.bytes) * (sum[at(gap.last) + 1] - sum[at(gap.first)]);
       more += std::min(gap.joules, rent);  // kept by itself it saves the rest
     }
-    const double counted = resident.joules - static_cast<double>(resident.bytes) * sum.back();
     saved += std::max(0.0, more) - std::max(0.0, counted);
   }
   return saved;

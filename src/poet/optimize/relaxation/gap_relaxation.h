@@ -75,7 +75,8 @@ class GapRelaxation {
   const Problem& p_;
   const Gaps& gaps_;
   std::vector<int> operand_;  // per value: what it is recomputed from, which serves no other so; -1: none
-  std::vector<int> index_;    // per gap of Gaps: in modelled_, or -1
+  std::vector<char> may_be_resident_;  // per value
+  std::vector<int> index_;             // per gap of Gaps: in modelled_, or -1
   std::vector<Modelled> modelled_;
   std::vector<Parts> parts_;                             // per gap of Gaps
   std::vector<std::array<int, kLinks + 1>> takes_part_;  // how many gaps
