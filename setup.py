@@ -43,7 +43,7 @@ class BuildWithCMake(build_ext):
         data = package / "data"
         for folder in ("devices", "published", "report"):
             shutil.copytree(ROOT / "data" / folder, data / folder, dirs_exist_ok=True)
-        for file in ("echarts.min.js", "echarts.txt"):  # absent where npm is: then pages say what to do
+        for file in ("echarts.min.js", "echarts.txt", "dagre.min.js", "dagre.txt"):  # absent where npm is: then pages say what to do
             if (build / "web" / file).exists():
                 shutil.copy2(build / "web" / file, data / "report" / file)
 

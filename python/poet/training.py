@@ -236,6 +236,10 @@ class Trained(NamedTuple):
     best_loss: Optional[float]
     notices: list[str]
 
+    def __repr__(self) -> str:
+        losses = f", loss {self.losses[0]:.6g} at first, {self.losses[-1]:.6g} at last" if len(self.losses) else ""
+        return f"<poet.Trained: {len(self.steps)} steps{losses}, {len(self.state_dict)} tensors>"
+
 
 @names_mistakes
 def train(

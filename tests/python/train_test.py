@@ -62,6 +62,7 @@ class Training(unittest.TestCase):
     def test_it_learns(self):
         trained = poet.train(self.tight, steps=100, samples=128, learning_rate=0.003)
         self.assertLess(trained.losses[-20:].mean(), 0.75 * trained.losses[:5].mean())
+        self.assertRegex(repr(trained), r"^<poet\.Trained: 100 steps, loss [\d.]+ at first, [\d.]+ at last, \d+ tensors>$")
 
     def test_losses_and_state_are_those_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
