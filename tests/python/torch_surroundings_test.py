@@ -87,6 +87,33 @@ class SurroundingsCase(TorchCase):
         self.follows(change, forward=forward)
         self.follows(lambda: table["betas"].__setitem__(0, 5.0), forward=forward)
 
+    def test_decorators(self):
+        factor = 1.0
+
+        def scaled(function):
+            @functools.wraps(function)
+            def wrapper(*given):
+                return function(*given) * factor
+
+            return wrapper
+
+        @torch.enable_grad()
+        @scaled
+        def forward(module, batch):
+            return mse(module(batch[0]), batch[1]) * FACTOR
+
+        def change():
+            nonlocal factor
+            factor = 3.0
+
+        def change_global(value):
+            global FACTOR
+            FACTOR = value
+
+        self.follows(change, forward=forward)
+        self.follows(lambda: change_global(4.0), forward=forward)
+        change_global(1.0)
+
     def test_another_teacher(self):
         teacher = nn.Linear(8, 8)
 

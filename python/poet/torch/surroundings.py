@@ -97,18 +97,18 @@ class Surroundings:
                     self._follow([owner], read)
 
     def _read(self, function: types.FunctionType) -> frozenset[str]:
-        """Follows what a function reads. Returns the names of attributes in its code."""
-        while hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
+        """Follows what a function reads, and what it decorates. Returns the names of attributes in their code."""
+        decorated = getattr(function, "__wrapped__", None)
+        more = self._read(decorated) if isinstance(decorated, types.FunctionType) else frozenset()
         if _is_foreign(function.__code__.co_filename):
-            return frozenset()
+            return more
         global_names, names = _names(function.__code__)
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):
                 self._cells.append(cell)
             self._follow([_content(cell)], names)
         self._watch(function.__globals__, global_names, names)
-        return names
+        return names | more
 
     def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
         """Watches those names in the mapping, and those attributes of what is there."""
@@ -162,7 +162,7 @@ def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 def _is_foreign(file: Any) -> bool:
     """Whether it is PyTorch's, numpy's, Python's or poet's own."""
-    if not isinstance(file, str) or file.startswith(("<frozen", *_FOREIGN)):
+    if not isinstance(file, str) or file.startswith(("<frozen", "<__array_function__", *_FOREIGN)):
         return True
     of_package = f"-packages{os.sep}" in file
     return f"-packages{os.sep}numpy{os.sep}" in file or (file.startswith(_PYTHON) and not of_package)
