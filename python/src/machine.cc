@@ -16,6 +16,7 @@
 #include "poet/pipeline/names.h"
 #include "poet/pipeline/network.h"
 #include "poet/runtime/profile/machine_profile.h"
+#include "poet/runtime/sensors/process_memory.h"
 #include "poet/split/split.h"
 #include "python/src/callbacks.h"
 #include "python/src/problem.h"
@@ -74,6 +75,9 @@ runtime::KernelOptions take_kernels(Arguments& arguments) {
   return kernels;
 }
 
-void add_machine(py::module_& module) { module.def("profile", &profile); }
+void add_machine(py::module_& module) {
+  module.def("profile", &profile);
+  module.def("available_memory", [] { return runtime::available_memory().value(); });
+}
 
 }  // namespace poet::python

@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 
-# onnx and onnxscript: what torch.onnx.export writes its files with.
-WANTED = ["torch==2.13.0", "numpy", "onnx", "onnxscript"]
+# onnx and onnxscript: what torch.onnx.export writes its files with. transformers, peft, accelerate, lightning: whose modules and trainers are tested.
+WANTED = ["torch==2.13.0", "numpy", "onnx", "onnxscript", "transformers", "peft", "accelerate", "lightning"]
 MADE_OF = "\n".join([sys.version, *WANTED])
 
 
@@ -31,7 +31,7 @@ def make(folder, mark):
     for what, command in (
         ("an environment (of python3-venv)", [sys.executable, "-m", "venv", folder]),
         (" ".join(WANTED), [os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--no-input", "--retries", "1", *WANTED]),
-        ("the PyTorch that was installed", [os.path.join(folder, "bin", "python"), "-c", "import numpy, onnx, onnxscript, torch"]),
+        ("the PyTorch that was installed", [os.path.join(folder, "bin", "python"), "-c", "import numpy, onnx, onnxscript, peft, torch"]),
     ):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:

@@ -1,6 +1,5 @@
 """poet.torch: any module's step within a budget is PyTorch's own in every bit, and PyTorch never holds more than the plan says."""
 
-import contextlib
 import copy
 from unittest import mock
 
@@ -13,11 +12,6 @@ if torch is not None:
     import poet.torch
     from poet.torch.measure import allocations
     from torch_support import Branches, Computes, Last, Words
-
-
-def lstm_in_parts():
-    """PyTorch 2 has an LSTM in one operator, which is refused by its name: known, and mended by going without."""
-    return contextlib.nullcontext() if torch.__version__.startswith("1.") else torch.backends.mkldnn.flags(enabled=False)
 
 
 class Bits(TorchCase):
@@ -41,8 +35,7 @@ class Bits(TorchCase):
         self.assertIn("with again(", step.code)
 
     def test_sequences(self):
-        with lstm_in_parts():
-            self.expect_same(Words(), [words() for _ in range(2)])
+        self.expect_same(Words(), [words() for _ in range(2)])
 
     def test_optimizers(self):
         for make in (
@@ -187,13 +180,10 @@ class Bits(TorchCase):
         for layer in (nn.RReLU(), nn.InstanceNorm2d(4, track_running_stats=True), nn.GroupNorm(2, 4), nn.Dropout2d(0.5),
                       nn.Upsample(scale_factor=2, mode="bilinear"), nn.ConvTranspose2d(4, 4, 2, 2)):  # fmt: skip
             with self.subTest(type(layer).__name__):
-                if isinstance(layer, nn.RReLU) and not torch.__version__.startswith("1."):
-                    # Known to be refused: "aten.rrelu_with_noise.default: changes several tensors in place", its noise as well.
-                    self.skipTest("known: a step with RReLU is refused with PyTorch 2")
                 module = nn.Sequential(nn.Conv2d(3, 4, 3), layer, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 5))
                 self.expect_same(module, [(torch.randn(6, 3, 8, 8), torch.randint(0, 5, (6,)))] * 2, storage=None)
         for layer in (nn.GRU(12, 8, batch_first=True), nn.RNN(12, 8, batch_first=True), nn.LSTM(12, 8, 2, dropout=0.3, batch_first=True)):
-            with self.subTest(type(layer).__name__), lstm_in_parts():
+            with self.subTest(type(layer).__name__):
                 module = Last(layer)
                 self.expect_same(module, [(torch.randn(6, 5, 12), torch.randint(0, 5, (6,)))] * 2)
 
@@ -209,8 +199,6 @@ class Bits(TorchCase):
                 batches = [(torch.randn(samples, 6), torch.randint(0, 5, (samples,))) for _ in range(3)]
                 for count, (_, target) in enumerate(batches):  # another number in each batch
                     target[: ignored - count] = loss_fn.ignore_index
-                if "weight" in options and not torch.__version__.startswith("1."):
-                    self.skipTest("known: with PyTorch 2 last bits differ where classes have weights and some are ignored (docs/pytorch.md)")
                 step = self.expect_same(nn.Linear(6, 5), batches, loss_fn=loss_fn, storage=None)
                 self.assertEqual(step.verify(batches[0]), [])
 

@@ -37,6 +37,7 @@ def compile_step(
     updates: str = "last",
     keep_gradients: bool = False,
     power: Power = Power(),
+    check: bool = True,
     time_limit: float = 60,
     tolerance: float = 0.005,
     progress: Optional[Callable[..., Any]] = None,
@@ -62,6 +63,8 @@ def compile_step(
     updates: "last": the optimizer's step comes at the end, and whatever fails before leaves the module as it was. "early": each parameter
         is updated as soon as its gradient is there and then forgets it, which takes less RAM.
     keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
+    check: each compiled step's first forward and backward pass is compared with PyTorch's own, bit for bit, if the machine has the memory for
+        both (else step.unchecked says so).
     power: watts by which energy is counted; time_limit (seconds) and progress: of solve().
     tolerance: the search ends once no plan can have less energy than the best one by more than this part of it.
 
@@ -90,6 +93,8 @@ def compile_step(
         _check_early(module, optimizer)
     if not isinstance(keep_gradients, bool):
         raise TypeError(f"keep_gradients: must be True or False, not {keep_gradients!r}")
+    if not isinstance(check, bool):
+        raise TypeError(f"check: must be True or False, not {check!r}")
     if not isinstance(power, Power):
         raise TypeError(f"power: must be a poet.torch.Power, not {type(power).__name__}")
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
@@ -105,7 +110,7 @@ def compile_step(
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early"), keep_gradients, loss)
+    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early", check), keep_gradients, loss)
     step._compiled_for(example_batch)
     return step
 

@@ -114,7 +114,7 @@ def _data_stays() -> Iterator[None]:
     getter = torch._C._TensorBase.data.__get__
 
     def refuse(self: torch.Tensor, value: Any) -> None:
-        raise CaptureError(_line_of_caller(), "assigns .data, which steps cannot follow; change the tensor in place")
+        raise CaptureError(line_of_caller(), "assigns .data, which steps cannot follow; change the tensor in place")
 
     torch.Tensor.data = property(lambda self: getter(self), refuse)
     try:
@@ -234,7 +234,8 @@ def _is_data_dependent(error: BaseException) -> bool:
     )
 
 
-def _line_of_caller() -> str:
+def line_of_caller() -> str:
+    """Returns the innermost line outside of PyTorch and poet that is at work, as file:line: source."""
     libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__))
     for frame in reversed(traceback.extract_stack()):
         if not frame.filename.startswith(libraries):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -12,25 +13,28 @@ from ..graphs import Graph
 from ..plans import Plan
 from ..results import Result
 from ..solve import solve
+from . import checking
 from .capture import NeedsRealTensors, capture
 from .code import Code, code_of
+from .draws import Draws
 from .errors import CaptureError
 from .measure import AliasFound, LayoutDiffers, measure, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of
-from .program import Program
+from .program import Program, Value
 from .storage import PageFile, measure_storage
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `early` whether parameters are
-    updated during the backward pass."""
+    updated during the backward pass, `check` whether the first pass is compared with PyTorch's own."""
 
     limits: dict[str, Any]
     storage: Optional[str]
     power: Power
     early: bool
+    check: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +47,23 @@ class Compiled:
     code: Code
     run: Callable[..., Any]
     pages: Optional[PageFile]
+    unchecked: Optional[str] = None  # why it was not compared with PyTorch's own
 
     @property
     def plan(self) -> Plan:
         assert self.result.plan is not None
         return self.result.plan
+
+    def forward_and_backward(
+        self, parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], batch: Sequence[torch.Tensor], update: Callable[[int, Any], None]
+    ) -> tuple[torch.Tensor, Optional[list[Any]], dict[int, torch.Tensor]]:
+        """Returns the loss, the gradients (None if updates are early: then each goes to update(number, gradient)), and new contents of
+        buffers by their numbers. Nothing is changed but the generator and what `update` changes."""
+        draws = Draws()
+        loss, gradients, changed = self.run(parameters, buffers, batch, self.program.constants, self.pages, draws.keep, draws.again, update)
+        if not isinstance(self.program.loss, Value):
+            loss = loss.clone()  # a parameter's, or a view of one, which changes
+        return loss, gradients, changed
 
 
 def compiled_step(
@@ -58,12 +74,36 @@ def compiled_step(
     tensors: Sequence[torch.Tensor],
     how: Settings,
 ) -> Compiled:
-    """Captures, measures and plans the step. Raises InputError if that fails."""
+    """Captures, measures, plans and checks the step. Raises InputError if that fails."""
+    compiled, real = _compiled(module, forward, optimizer, batch, tensors, how, False)
+    unchecked = checking.lacking_memory(compiled, module) if how.check else "check=False"
+    if unchecked:
+        return dataclasses.replace(compiled, unchecked=unchecked)
+    different = checking.differences(compiled, module, forward, batch, tensors)
+    if different and not real:  # the code may have seen that tensors were fake
+        with contextlib.suppress(CaptureError):
+            compiled, real = _compiled(module, forward, optimizer, batch, tensors, how, True)
+            different = checking.differences(compiled, module, forward, batch, tensors)
+    if different:
+        checking.refuse(different, module, forward, batch, real)
+    return compiled
+
+
+def _compiled(
+    module: torch.nn.Module,
+    forward: Callable[[torch.nn.Module, Any], torch.Tensor],
+    optimizer: torch.optim.Optimizer,
+    batch: Any,
+    tensors: Sequence[torch.Tensor],
+    how: Settings,
+    real: bool,
+) -> tuple[Compiled, bool]:
+    """Captures, measures and plans the step. `real`: on real tensors; returned is whether it was on these."""
     named, named_buffers, _ = parameters_of(module)
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
     try:
-        program, costs = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.early)
+        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.early, real)
         updates = measure_updates(optimizer, parameters)
     finally:
         torch.set_rng_state(random)
@@ -72,8 +112,9 @@ def compiled_step(
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
     resident = _resident_bytes({"buffers": buffers, "the batch": tensors, "constants": program.constants})
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
-    # Saved once for the step and once for each random operator.
-    resident["generator state"] = random.numel() * (1 + sum(op.is_random for op in program.ops))
+    # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
+    draws = sum(op.is_random for op in program.ops)
+    resident["generator state"] = random.numel() * (1 + draws + (draws > 0))
     resident["an allowance for Python's scalars"] = 4096  # which become tensors of one element
     rates = None
     if how.storage is not None:
@@ -94,7 +135,7 @@ def compiled_step(
     assert result.plan is not None
     code = code_of(program, result.plan, how.early)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
-    return Compiled(program, graph, result, code, code.function(), pages)
+    return Compiled(program, graph, result, code, code.function(), pages), real
 
 
 def _resident_bytes(groups: Mapping[str, Sequence[torch.Tensor]]) -> dict[str, int]:
@@ -133,16 +174,16 @@ def has_hooks(tensor: torch.Tensor) -> bool:
     return bool(tensor._backward_hooks) or bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
-def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool) -> Any:
-    """Returns the program with its layouts and costs: captured on fake tensors, or on real ones where those do not suffice."""
+def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool, real: bool) -> Any:
+    """Returns the program with its layouts and costs, and whether it was captured on real tensors: if `real`, and where fake ones do not
+    suffice."""
     views: frozenset[str] = frozenset()
-    real = False
     while True:
         try:
             program = capture(module, forward, batch, real, views)
             _refuse_shared(program, parameters, buffers, early)
             given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
-            return program, measure(program, lambda place: given[place.kind][place.index])
+            return program, measure(program, lambda place: given[place.kind][place.index]), real
         except AliasFound as found:
             if found.op.name in views:
                 raise CaptureError(str(found.op.target), "returns its operand in a way that is not understood") from None

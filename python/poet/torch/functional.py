@@ -21,8 +21,8 @@ aten = torch.ops.aten
 # Share their operand's storage, though their schemas do not say so.
 _UNSAID_VIEWS = {"aten::_unsafe_view", "aten::unsafe_split", "aten::unsafe_split_with_sizes"}
 # Return their operand: without gradients there is nothing to detach from.
-_IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
-# Change operands besides what they return, though their schemas do not say so: which, and the position of the flag for training.
+IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
+# Change operands besides what they return (of most the schemas do not say so): which, and the position of the flag for training.
 _HIDDEN_CHANGES = {
     "aten::native_batch_norm": ((3, 4), 5),
     "aten::cudnn_batch_norm": ((3, 4), 5),
@@ -133,6 +133,28 @@ class Revealed(_Changing):
         return (*results, *(own[i] for i in self.positions))
 
 
+@dataclasses.dataclass(eq=False)
+class Sparing(_Changing):
+    """An operator that uses its operands at `positions` as scratch memory: on copies, so that it can be computed again."""
+
+    other: Any
+    positions: tuple[int, ...]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.other(*(each.clone() if i in self.positions else each for i, each in enumerate(args)), **kwargs)
+
+
+@dataclasses.dataclass(eq=False)
+class Recording(_Changing):
+    """An operator that leaves out what the backward pass needs unless autograd records, which it does not in a step."""
+
+    other: Any
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
+            return self.other(*args, **kwargs)
+
+
 # ---- reading the graph
 
 
@@ -187,12 +209,12 @@ class _Reader:
             self.constants.append(_constant(self.traced, target))
         elif target is operator.getitem:
             self.set(node, self.item(node))
-        elif name_of(target) in _IDENTITIES:
+        elif name_of(target) in IDENTITIES:
             same = self.of(node.args[0])
             if name_of(target) != "aten::detach" and isinstance(same, Place):
                 self.fresh.add(same)
             self.set(node, same)
-        elif any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
+        elif name_of(target) not in _HIDDEN_CHANGES and any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
             self.change(node)
         elif node.name in self.views or _is_view(target):
             self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
@@ -221,7 +243,8 @@ class _Reader:
         target: Any = node.target
         positions, flag = _HIDDEN_CHANGES.get(name_of(target), ((), 0))
         positions = tuple(i for i in positions if node.args[flag] and node.args[i] is not None)
-        op = self.add(node.name, Revealed(target, positions) if positions else target, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
+        kernel = _kernel_of(target)
+        op = self.add(node.name, Revealed(kernel, positions) if positions else kernel, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
         count = len(target._schema.returns)
         op.is_list = op.is_list or bool(positions)
         several = count > 1 or "[]" in str(target._schema.returns[0].type)
@@ -297,6 +320,15 @@ class _Reader:
         self.nodes_of.setdefault(new, []).extend(nodes)
         for node in nodes:
             self.known[node] = _substituted(self.known[node], old, new)
+
+
+def _kernel_of(target: Any) -> Any:
+    """What runs the operator: with PyTorch 2 an LSTM's goes by whether autograd records, and writes into what its backward pass is given."""
+    if name_of(target) == "aten::mkldnn_rnn_layer":
+        return Recording(target)
+    if name_of(target) == "aten::mkldnn_rnn_layer_backward":
+        return Sparing(target, tuple(i for i, argument in enumerate(target._schema.arguments) if argument.name == "workspace"))
+    return target
 
 
 def _is_view(target: Any) -> bool:

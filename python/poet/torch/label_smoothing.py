@@ -2,8 +2,7 @@
 
 PyTorch 1 averages the loss over a selection of the samples, those whose class is not `ignore_index`. The selection's size depends on
 the batch, so it cannot be a value of a plan; here it exists only inside an operator. Kernels and their operands are PyTorch's.
-PyTorch 2 selects only the weights of classes, and by another path while it is captured: not replaced, so that with `weight` and ignored
-classes the last bits may differ there.
+PyTorch 2 selects only the weights of classes, and by another path while it is captured.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+_IS_1 = torch.__version__.startswith("1.")
 _MEAN = 1  # at::Reduction::Mean
 
 _library = torch.library.Library("poet", "DEF")
@@ -60,7 +60,7 @@ class _MeanOfCounted(torch.autograd.Function):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def shapes_known() -> Iterator[None]:
-    """Replaces PyTorch 1's cross-entropy with label smoothing, in this thread, by one that can be captured and has the same bits."""
+    """Replaces the cross-entropy with label smoothing, in this thread, by one that can be captured and has the same bits."""
     original = torch._C._nn.cross_entropy_loss
     capturing = threading.get_ident()
 
@@ -68,7 +68,8 @@ def shapes_known() -> Iterator[None]:
         input: torch.Tensor, target: torch.Tensor, weight: Optional[torch.Tensor], reduction: int, ignore_index: int, smoothing: float
     ) -> torch.Tensor:
         of_classes = threading.get_ident() == capturing and input.shape != target.shape
-        if not (of_classes and reduction == _MEAN and 0 < smoothing <= 1) or (weight is not None and weight.requires_grad):
+        averaged = of_classes and reduction == _MEAN and 0 < smoothing <= 1
+        if not averaged or (weight is None and not _IS_1) or (weight is not None and weight.requires_grad):
             return original(input, target, weight, reduction, ignore_index, smoothing)
         class_dim = 0 if input.dim() == 1 else 1
         logs = torch.log_softmax(input, class_dim, input.dtype)
@@ -81,8 +82,7 @@ def shapes_known() -> Iterator[None]:
             smooth = _kept(-(logs * weights).sum(class_dim), ignored).sum() / torch.ops.poet.weight_of_counted(weight, target, ignored)
         return smooth * (smoothing / input.shape[class_dim]) + loss * (1 - smoothing)
 
-    if torch.__version__.startswith("1."):
-        torch._C._nn.cross_entropy_loss = cross_entropy_loss
+    torch._C._nn.cross_entropy_loss = cross_entropy_loss
     try:
         yield
     finally:

@@ -16,7 +16,6 @@ from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hoo
 from .errors import StorageError
 from .measure import storage_address, storage_of
 from .module_state import attributes_of, parameters_of, plain_key
-from .program import Value
 from .storage import PageFile
 from .surroundings import Surroundings
 from .verifying import differences
@@ -78,6 +77,11 @@ class Step:
         """Peak bytes if everything were kept for the backward pass."""
         return int(self.result.figures["keep_all_peak_ram_bytes"])
 
+    @property
+    def unchecked(self) -> Optional[str]:
+        """Why the step for the latest batch's shapes was not compared with PyTorch's own when it was compiled; None: it was, and is equal."""
+        return self._current().unchecked
+
     def _current(self) -> Compiled:
         assert self._latest is not None
         return self._latest
@@ -109,13 +113,9 @@ class Step:
         updated: list[int] = []
         # What is captured under autocast has its casts.
         with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, updated, list(named)):
-            draws = Draws()
-            loss, gradients, changed = compiled.run(
-                parameters, buffers, tensors, compiled.program.constants, compiled.pages, draws.keep, draws.again,
-                lambda k, gradient: self._update(parameters, k, gradient, updated),
-            )  # fmt: skip
-            if not isinstance(compiled.program.loss, Value):
-                loss = loss.clone()  # a parameter's, or a view of one, which changes
+            loss, gradients, changed = compiled.forward_and_backward(
+                parameters, buffers, tensors, lambda k, gradient: self._update(parameters, k, gradient, updated)
+            )
             if gradients is not None:
                 self._update_all(parameters, gradients)
             for i, buffer in changed.items():
@@ -249,25 +249,6 @@ def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
     finally:
         for group, parameters in zip(optimizer.param_groups, before):
             group["params"] = parameters
-
-
-class Draws:
-    """Saves the generator's state before random operators, so that recomputations draw the same numbers."""
-
-    def __init__(self) -> None:
-        self._states: dict[int, torch.Tensor] = {}
-
-    def keep(self, number: int) -> None:
-        self._states[number] = torch.get_rng_state()
-
-    @contextlib.contextmanager
-    def again(self, number: int) -> Iterator[None]:
-        now = torch.get_rng_state()
-        torch.set_rng_state(self._states[number])
-        try:
-            yield
-        finally:
-            torch.set_rng_state(now)
 
 
 @contextlib.contextmanager

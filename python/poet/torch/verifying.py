@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from typing import TYPE_CHECKING, Any, Iterable, Iterator
+import hashlib
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import torch
 
@@ -12,48 +13,85 @@ from .capture import autocast_cache
 from .module_state import attributes_restored, parameters_of
 
 if TYPE_CHECKING:
+    from .compiling import Compiled
     from .step import Step
 
 
 def differences(step: Step, batch: Any) -> list[str]:
     """Returns the names of what differs after the step and after PyTorch's own from the same state, and restores the state. Compares the
     loss, gradients, parameters, buffers, optimizer state and the generator."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with on_one_thread():
         with _put_back(step):
             ours = _outcome(step, step._stepped(batch, keep_gradients=True))
         with _put_back(step):
-            theirs = _outcome(step, _plain(step, batch))
+            loss = plain(step.module, step._forward, batch)
+            with torch.autocast("cpu", enabled=False):
+                step.optimizer.step()
+            theirs = _outcome(step, loss)
+    if step._how.early:  # gradients are gone
+        theirs = {name: each for name, each in theirs.items() if not name.startswith("gradient of ")}
+        ours = {name: each for name, each in ours.items() if not name.startswith("gradient of ")}
+    return _different(ours, theirs)
+
+
+def differences_before_the_update(compiled: Compiled, module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, tensors: Sequence[torch.Tensor]) -> list[str]:
+    """Returns the names of what differs in a bit after the forward and backward pass by the plan and by PyTorch: of the loss, gradients,
+    buffers and the generator. Nothing is changed; the optimizer does not run. Takes the memory of PyTorch's own pass."""
+    named, named_buffers, _ = parameters_of(module)
+    parameters, buffers = list(named.values()), list(named_buffers.values())
+    ours: dict[str, Any] = {f"gradient of {name}": None for name in named}
+
+    def note(k: int, gradient: Any) -> None:
+        ours[f"gradient of {list(named)[k]}"] = _content(gradient)
+
+    with tensors_put_back(parameters, buffers):
+        with torch.no_grad(), torch.autocast("cpu", enabled=False):
+            loss, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, note)
+            for k, gradient in enumerate(gradients or ()):
+                note(k, gradient)
+            ours.update((name, _content(changed.get(i, buffer))) for i, (name, buffer) in enumerate(named_buffers.items()))
+            ours.update(loss=_content(loss), generator=_content(torch.get_rng_state()))
+        del loss, gradients, changed
+    with tensors_put_back(parameters, buffers), attributes_restored(module, {}):
+        loss = plain(module, forward, batch)
+        named_now, buffers_now, _ = parameters_of(module)
+        theirs = {f"gradient of {name}": _content(parameter.grad) for name, parameter in named_now.items()}
+        theirs.update((name, _content(buffer)) for name, buffer in buffers_now.items())
+        theirs.update(loss=_content(loss), generator=_content(torch.get_rng_state()))
+    return _different(ours, theirs)
+
+
+@contextlib.contextmanager
+def on_one_thread() -> Iterator[None]:
+    """On several, sums may be in another order from one time to the next."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
     finally:
         torch.set_num_threads(threads)
-    if step._how.early:  # gradients are gone
-        ours = {name: each for name, each in ours.items() if not name.startswith("gradient of ")}
-        theirs = {name: theirs[name] for name in theirs if not name.startswith("gradient of ")}
-    return [name for name in {**theirs, **ours} if not _same(ours.get(name), theirs.get(name))]
 
 
-def _plain(step: Step, batch: Any) -> torch.Tensor:
-    for parameter in step.module.parameters():
+def plain(module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any) -> torch.Tensor:
+    """PyTorch's own forward and backward pass. Returns the loss."""
+    for parameter in module.parameters():
         parameter.grad = None
     with torch.enable_grad():
         with autocast_cache(torch.is_autocast_cache_enabled()):
-            loss = step._forward(step.module, batch)
+            loss = forward(module, batch)
         loss.backward()
-    with torch.autocast("cpu", enabled=False):
-        step.optimizer.step()
     return loss.detach()
 
 
 def _outcome(step: Step, loss: torch.Tensor) -> dict[str, Any]:
     parameters, buffers, _ = parameters_of(step.module)
-    outcome: dict[str, Any] = {"loss": loss, "generator": torch.get_rng_state()}
+    outcome: dict[str, Any] = {"loss": _content(loss), "generator": _content(torch.get_rng_state())}
     for name, parameter in parameters.items():
-        outcome[f"gradient of {name}"] = parameter.grad
-        outcome[name] = parameter.detach().clone()
+        outcome[f"gradient of {name}"] = _content(parameter.grad)
+        outcome[name] = _content(parameter)
         for key, each in _entries(step.optimizer.state.get(parameter, {})):
-            outcome[f"{key} of {name}"] = copy.deepcopy(each)
-    outcome.update((name, buffer.clone()) for name, buffer in buffers.items())
+            outcome[f"{key} of {name}"] = _content(each)
+    outcome.update((name, _content(buffer)) for name, buffer in buffers.items())
     return outcome
 
 
@@ -61,39 +99,52 @@ def _entries(state: Any) -> Iterable[tuple[Any, Any]]:
     return state.items() if isinstance(state, dict) else [("state", state)]
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, (list, tuple)) and type(one) is type(other):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(each, other[name]) for name, each in one.items())
-    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
-        return bool(one is other or one == other)
-    if (one.shape, one.dtype) != (other.shape, other.dtype):
-        return False
-    mine, others = (each.contiguous().reshape(-1).view(torch.uint8) for each in (one, other))  # 0.0 is not -0.0
-    return bool(torch.equal(mine, others))
+def _content(each: Any) -> Any:
+    """What is compared of it: of tensors the shape, the type and a digest of the bits, by which 0.0 is not -0.0 and NaN is NaN."""
+    if isinstance(each, (list, tuple)):
+        return (type(each), *map(_content, each))
+    if isinstance(each, dict):
+        return {name: _content(value) for name, value in each.items()}
+    if not isinstance(each, torch.Tensor):
+        return copy.deepcopy(each)
+    bits = each.detach().contiguous().reshape(-1).view(torch.uint8)
+    return (tuple(each.shape), each.dtype, hashlib.blake2b(bits.numpy()).digest())
+
+
+def _different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    return [name for name in {**theirs, **ours} if ours.get(name) != theirs.get(name)]
+
+
+@contextlib.contextmanager
+def tensors_put_back(parameters: Sequence[torch.nn.Parameter], changing: Sequence[torch.Tensor]) -> Iterator[None]:
+    """Restores gradients, the contents of tensors that may be `changing`, and the generator on exit; tensors remain the same objects."""
+    contents = [tensor.detach().clone() for tensor in changing]
+    gradients = [parameter.grad for parameter in parameters]
+    random = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(random)
+        with torch.no_grad():
+            for tensor, content in zip(changing, contents):
+                tensor.copy_(content)
+        for parameter, gradient in zip(parameters, gradients):
+            parameter.grad = gradient
 
 
 @contextlib.contextmanager
 def _put_back(step: Step) -> Iterator[None]:
     """Restores module, optimizer and generator on exit; tensors remain the same objects."""
     parameters, buffers, _ = parameters_of(step.module)
-    tensors = [*parameters.values(), *buffers.values()]
-    contents = [tensor.detach().clone() for tensor in tensors]
-    gradients = [parameter.grad for parameter in parameters.values()]
     state = {key: dict(each) if isinstance(each, dict) else copy.deepcopy(each) for key, each in step.optimizer.state.items()}
     state_contents = {parameter: copy.deepcopy(each) for parameter, each in state.items()}
     groups = [{name: copy.deepcopy(each) for name, each in group.items() if name != "params"} for group in step.optimizer.param_groups]
     attributes = dict(vars(step.optimizer))
-    random = torch.get_rng_state()
     try:
-        with attributes_restored(step.module, {}):
+        with tensors_put_back(list(parameters.values()), [*parameters.values(), *buffers.values()]), attributes_restored(step.module, {}):
             yield
     finally:
-        torch.set_rng_state(random)
         with torch.no_grad():
-            for tensor, content in zip(tensors, contents):
-                tensor.copy_(content)
             for parameter, each in state.items():
                 if not isinstance(each, dict):
                     continue
@@ -102,8 +153,6 @@ def _put_back(step: Step) -> Iterator[None]:
                         each[name].copy_(content)
                     else:
                         each[name] = content
-        for parameter, gradient in zip(parameters.values(), gradients):
-            parameter.grad = gradient
         vars(step.optimizer).update(attributes)
         step.optimizer.state.clear()
         step.optimizer.state.update(state)

@@ -1,0 +1,93 @@
+"""The check of a compiled step: its first forward and backward pass beside PyTorch's own.
+
+Code may compute something else while it is captured (transformers looks for fake tensors, and then makes masks which it leaves out otherwise), which
+only a comparison with the code itself shows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .. import _core
+from .capture import capture, line_of_caller
+from .errors import CaptureError
+from .functional import IDENTITIES, name_of
+from .measure import storage_of
+from .module_state import attributes_restored, parameters_of
+from .program import leaves
+from .verifying import differences_before_the_update, on_one_thread, plain, tensors_put_back
+
+if TYPE_CHECKING:
+    from .compiling import Compiled
+
+Forward = Callable[[torch.nn.Module, Any], Any]
+
+
+def differences(compiled: Compiled, module: torch.nn.Module, forward: Forward, batch: Any, tensors: Sequence[torch.Tensor]) -> list[str]:
+    """Returns the names of what the plan's forward and backward pass computes otherwise than PyTorch's, on one thread if need be. Nothing
+    is changed. Raises CaptureError where PyTorch's own fails."""
+    different = differences_before_the_update(compiled, module, forward, batch, tensors)
+    if different and torch.get_num_threads() > 1:
+        with on_one_thread():
+            different = differences_before_the_update(compiled, module, forward, batch, tensors)
+    return different
+
+
+def lacking_memory(compiled: Compiled, module: torch.nn.Module) -> Optional[str]:
+    """Returns why there is no room for PyTorch's own pass and what is compared with, or None."""
+    more = sum(storage_of(tensor).nbytes() for tensor in (*module.parameters(), *module.buffers()))  # gradients, and buffers as they were
+    needed = int(compiled.result.figures["keep_all_peak_ram_bytes"]) + more
+    available = _core.available_memory()
+    return f"PyTorch's own step may take {needed} bytes, and {available} are available" if needed > available else None
+
+
+def refuse(different: Sequence[str], module: torch.nn.Module, forward: Forward, batch: Any, real: bool) -> None:
+    """Raises CaptureError naming the line where the captured code and PyTorch's part."""
+    what = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
+    with Calls() as own, tensors_put_back(list(module.parameters()), [*parameters_of(module)[1].values()]), attributes_restored(module, {}):
+        plain(module, forward, batch)
+    captured = Calls()
+    capture(module, lambda module, batch: captured.during(forward, module, batch), batch, real)
+    for mine, theirs in zip(captured.calls, own.calls):
+        if mine != theirs:
+            instead = theirs.text if mine.name != theirs.name else f"with {theirs.numbers}"
+            raise CaptureError(
+                mine.line, f"computes {mine.text} while it is captured, but {instead} otherwise, so that {what} would not be PyTorch's; check=False trains so"
+            )
+    raise CaptureError("module", f"{what} would differ from PyTorch's in bits, by the gradients of the same operators; check=False trains so")
+
+
+@dataclasses.dataclass
+class Call:
+    """An operator, the numbers among its operands, and the line of code outside of PyTorch that runs it."""
+
+    name: str
+    numbers: tuple[Any, ...]
+    line: str = dataclasses.field(compare=False)
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} with {self.numbers}" if self.numbers else self.name
+
+
+class Calls(TorchDispatchMode):  # type: ignore[misc]
+    """Records the operators that run, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if name_of(function) not in IDENTITIES:
+            numbers = tuple(each for each in leaves((args, kwargs)) if isinstance(each, (bool, int, float)))
+            self.calls.append(Call(name_of(function), numbers, line_of_caller()))
+        return function(*args, **(kwargs or {}))
+
+    def during(self, function: Callable[..., Any], *args: Any) -> Any:
+        self.calls.clear()
+        with self:
+            return function(*args)

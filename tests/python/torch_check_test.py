@@ -1,0 +1,101 @@
+"""poet.torch: a step that is compiled is compared with PyTorch's own."""
+
+import sys
+from unittest import mock
+
+from support import main
+from torch_support import Branches, TorchCase, images, state_of, torch
+
+if torch is not None:
+    from torch import nn
+    from torch._subclasses import FakeTensor
+
+    import poet.torch
+
+
+def is_captured():
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "capture":
+        frame = frame.f_back
+    return frame is not None
+
+
+class Check(TorchCase):
+    def linear(self, compute, **options):
+        module, x = nn.Linear(8, 8), torch.randn(4, 8)
+        optimizer = torch.optim.SGD(module.parameters(), 0.1)
+        return module, x, lambda: poet.torch.compile_step(
+            module, None, optimizer, x, forward=lambda module, batch: compute(module(batch)), ram_budget="100%", time_limit=2, **options
+        )
+
+    def test_code_that_looks_for_fake_tensors_is_captured_on_real_ones(self):
+        def compute(y):
+            return (y * 3).sum() if isinstance(y, FakeTensor) else (y * 2).sum()
+
+        module, x, compile_step = self.linear(compute)
+        step = compile_step()
+        self.assertIsNone(step.unchecked)
+        self.assertEqual(step.verify(x), [])
+        self.assertIn("2)", step.code)
+
+    def test_code_that_does_something_else_while_it_is_captured_is_refused_with_its_line(self):
+        def compute(y):
+            y = y.tanh()
+            if is_captured():
+                y = y.exp()  # here
+            return y.sum()
+
+        module, x, compile_step = self.linear(compute)
+        before = state_of(module, mock.Mock(state={parameter: {} for parameter in module.parameters()}))
+        with self.assertRaisesRegex(
+            poet.torch.CaptureError,
+            r"torch_check_test.py:\d+: y = y.exp\(\)  # here: computes aten::exp while it is captured, but aten::sum otherwise, "
+            r"so that gradient of weight, gradient of bias, loss would not be PyTorch's; check=False trains so",
+        ):
+            compile_step()
+        for one, other in zip(before, module.state_dict().values()):
+            self.assertTrue(torch.equal(one, other))
+        module, x, compile_step = self.linear(compute, check=False)
+        step = compile_step()
+        self.assertEqual(step.unchecked, "check=False")
+        self.assertIn("gradient of weight", step.verify(x))
+
+    def test_numbers_that_differ_while_it_is_captured_are_refused(self):
+        _, _, compile_step = self.linear(lambda y: (y * (2.0 if is_captured() else 3.0)).sum())
+        with self.assertRaisesRegex(poet.torch.CaptureError, r"^.*torch_check_test.py:\d+: .*computes aten::mul with \(2.0,\) while it is captured, but with \(3.0,\) otherwise"):
+            compile_step()
+
+    def test_nothing_is_changed_by_it(self):
+        module, batch = Branches(), images()
+        before, random = [each.clone() for each in module.state_dict().values()], torch.get_rng_state()
+        for parameter in module.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        step, optimizer = self.compiled(module, batch, lambda p: torch.optim.Adam(p, 0.01))
+        self.assertIsNone(step.unchecked)
+        for one, other in zip(before, module.state_dict().values()):
+            self.assertTrue(torch.equal(one, other))
+        self.assertTrue(torch.equal(random, torch.get_rng_state()))
+        self.assertFalse(optimizer.state)
+        self.assertTrue(all(bool((parameter.grad == 1).all()) for parameter in module.parameters()))
+
+    def test_it_is_left_out_where_memory_lacks(self):
+        with mock.patch("poet._core.available_memory", return_value=10_000):
+            step, _ = self.compiled(Branches(), images())
+        self.assertRegex(step.unchecked, r"^PyTorch's own step may take \d+ bytes, and 10000 are available$")
+        for wrong in (1, None, "yes"):
+            with self.assertRaisesRegex(TypeError, "^check: must be True or False, not "):
+                self.compiled(nn.Linear(3, 2), (torch.randn(4, 3), torch.randint(0, 2, (4,))), check=wrong)
+
+    def test_code_that_fails_alone_fails_with_its_own_error(self):
+        def compute(y):
+            if not is_captured():
+                raise RuntimeError("only captured")
+            return y.sum()
+
+        _, _, compile_step = self.linear(compute)
+        with self.assertRaisesRegex(RuntimeError, "^only captured$"):
+            compile_step()
+
+
+if __name__ == "__main__":
+    main()
