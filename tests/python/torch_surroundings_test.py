@@ -249,7 +249,7 @@ class SurroundingsCase(TorchCase):
     def test_steps_that_were_run_last_are_kept(self):
         step = self.step_of(nn.Linear(8, 8), mse)
         first, kept = step._latest, 3
-        with unittest.mock.patch("poet.torch.step._KEPT", kept):
+        with unittest.mock.patch("poet.torch.kept._MOST", kept):
             for count in range(1, 2 * kept):
                 step((self.batch[0][:count], self.batch[1][:count]))
                 step(self.batch)

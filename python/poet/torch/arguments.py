@@ -52,7 +52,7 @@ def compile_step(
     again or paged to storage, and every call carries that plan out. Parameters, buffers and the optimizer's state are the module's and
     the optimizer's own, changed in place.
 
-    module: in the mode (train or eval) in which it is to be trained; control flow must not depend on tensors' values.
+    module: in the mode (train or eval) in which it is to be trained; control flow may depend on the batch's values, one step for each outcome.
     loss_fn, example_batch: the loss is loss_fn(module(*batch[:-1]), batch[-1]). Of batches that are something else `forward` (then
         loss_fn is None) makes the loss: forward(module, batch).
     optimizer: a torch.optim optimizer whose step is per parameter (not LBFGS).

@@ -22,6 +22,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from .errors import CaptureError
 from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
+from .guards import Asked, Guard, NeedsRealTensors, Unfit
 from .label_smoothing import shapes_known
 from .module_state import Left, having, parameters_of
 from .program import Place, Program
@@ -57,18 +58,22 @@ def capture(
 
     def step(*flat: torch.Tensor) -> list[Any]:
         mine = flat[: len(parameters)]
-        given = iter(flat[len(parameters) + len(buffers) :])
-        filled = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
-        with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once):
+        given = flat[len(parameters) + len(buffers) :]
+        asked = Asked(given, flat[: len(parameters) + len(buffers)], real)
+        with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once), asked:
+            of_batch = iter(given)
+            filled = [next(of_batch) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
             loss = forward(module, pytree.tree_unflatten(filled, spec))
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             raise CaptureError("loss_fn", "must return a tensor of one element")
         gradients = torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)
         lefts.append(left)
+        guards[:] = asked.guards
         return [loss, *gradients, *left.buffers.values()]
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
+    guards: list[Guard] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
@@ -77,13 +82,14 @@ def capture(
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
                 _refuse_if_read(module, name, now, traced, lambda: make_fx(step, tracing_mode=mode)(*inputs))
-        _refuse_data_dependence(traced)
+        _refuse_data_dependence(traced, real)
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(tensors))]
     program = program_of(traced, kinds, len(parameters), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.replaced = frozenset(lefts[0].attributes)
+    program.guards = guards
     return program
 
 
@@ -210,18 +216,18 @@ def _refusals(real: bool) -> Iterator[None]:
     except (CaptureError, NeedsRealTensors):
         raise
     except Exception as error:
-        if not real and any(says in str(error) for says in ("non-Fake Tensor inputs", "allow_non_fake_inputs")):  # PyTorch 1, 2
+        if not real:  # it may ask for values, or have tensors that are not fake
+            raise NeedsRealTensors(str(error)) from error
+        if "_opaque_obj" in str(error) or any(says in str(error) for says in ("non-Fake Tensor inputs", "allow_non_fake_inputs")):  # PyTorch 1, 2
             raise NeedsRealTensors(str(error)) from error
         where = _line_of_user(error)
+        if isinstance(error, Unfit):
+            raise CaptureError(where, str(error)) from None
         text = str(error).strip().splitlines()
         first = text[0] if text else type(error).__name__
         if _is_data_dependent(error):
             raise CaptureError(where, "uses the value of a tensor, so what the step computes is not known before it runs") from error
         raise CaptureError(where, f"cannot be captured: {first[:300]}") from error
-
-
-class NeedsRealTensors(Exception):
-    """Fake tensors do not suffice: the step has tensors besides parameters, buffers and batch, and must be captured on real ones."""
 
 
 def _is_data_dependent(error: BaseException) -> bool:
@@ -254,12 +260,16 @@ def _line_of_user(error: BaseException) -> str:
     return "module"
 
 
-def _refuse_data_dependence(traced: torch.fx.GraphModule) -> None:
+def _refuse_data_dependence(traced: torch.fx.GraphModule, real: bool) -> None:
     for node in traced.graph.nodes:
         tags = getattr(node.target, "tags", ())
         tag = torch.Tag
         if name_of(node.target) == "aten::index" and not any(_is_mask(index) for index in node.args[1]):
             continue  # by numbers: the shape is known
+        if name_of(node.target) == "aten::_ctc_loss":
+            continue  # its lengths are guards
+        if tag.data_dependent_output in tags and not real:
+            raise NeedsRealTensors(name_of(node.target))
         if tag.data_dependent_output in tags or tag.dynamic_output_shape in tags:
             raise CaptureError(name_of(node.target), "depends on the values of a tensor: what the step computes is not known before it runs")
         if name_of(node.target) in _GRADIENT_DIFFERS or _is_spread(node):

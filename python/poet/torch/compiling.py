@@ -14,10 +14,11 @@ from ..plans import Plan
 from ..results import Result
 from ..solve import solve
 from . import checking
-from .capture import NeedsRealTensors, capture
+from .capture import capture
 from .code import Code, code_of
 from .draws import Draws
 from .errors import CaptureError
+from .guards import NeedsRealTensors
 from .measure import AliasFound, LayoutDiffers, measure, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of

@@ -14,6 +14,7 @@ from typing import AbstractSet, Any, Optional, Sequence
 import torch
 
 from .errors import CaptureError
+from .guards import NeedsRealTensors
 from .program import Op, Place, Program, Value, View
 
 aten = torch.ops.aten
@@ -366,8 +367,6 @@ def _without_underscore(target: Any) -> Any:
 
 
 def _constant(traced: torch.fx.GraphModule, name: str) -> torch.Tensor:
-    from .capture import NeedsRealTensors
-
     tensor: Any = traced
     for part in name.split("."):
         tensor = getattr(tensor, part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 import torch
 
@@ -101,6 +101,7 @@ class Program:
     gradients: list[Any]
     buffers: dict[int, Any]
     constants: list[torch.Tensor]
+    guards: Sequence[Any] = ()  # values of the batch (guards.Guard) with which alone it is the step
     replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results
 
     @staticmethod

@@ -14,14 +14,12 @@ from ..plans import Plan
 from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
+from .kept import Kept
 from .measure import storage_address, storage_of
 from .module_state import attributes_of, parameters_of, plain_key
 from .storage import PageFile
 from .surroundings import Surroundings
 from .verifying import differences
-
-_KEPT = 32  # compiled steps, those that were run last
-
 
 class Step:
     """A training step that takes a batch, changes the module's parameters and buffers and the optimizer's state in place, and
@@ -43,7 +41,7 @@ class Step:
         self._forward = forward
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
-        self._compiled: dict[Any, tuple[Compiled, list[Any]]] = {}  # and what the key's numbers of objects are of
+        self._compiled = Kept()
         self._roots = [module, loss]
         self._surroundings = Surroundings(self._roots)
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
@@ -155,19 +153,16 @@ class Step:
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         key, held = self._key(leaves, spec)
-        if key in self._compiled:
-            self._compiled[key] = self._compiled.pop(key)  # the latest one comes last
-        else:
+        compiled = self._compiled.find(key, tensors)
+        if compiled is None:
             check_tensors(self.module, tensors)
             compiled = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
-            if len(self._compiled) == _KEPT:
-                del self._compiled[next(iter(self._compiled))]
             self._results |= compiled.program.replaced
             self._surroundings = Surroundings(self._roots)
             key, held = self._key(leaves, spec)
-            self._compiled[key] = (compiled, held)
-        self._latest = self._compiled[key][0]
-        return self._latest, tensors
+            self._compiled.add(key, compiled, held)
+        self._latest = compiled
+        return compiled, tensors
 
     def _key(self, leaves: Sequence[Any], spec: Any) -> tuple[Any, list[Any]]:
         """Returns a key of everything that the captured step depends on except the contents of tensors, and the objects that it names."""

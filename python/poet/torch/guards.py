@@ -1,0 +1,242 @@
+"""Values of the batch that code asks for while it is captured: `if mask.all()`, `lengths.tolist()`, sequences packed by their lengths.
+
+What is captured holds for batches that have the same values. So each value is kept with the functions that make it of the batch, and a step begins
+with these: where another value comes out, another step is needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Iterable, Optional, Sequence
+
+import torch
+import torch.utils._pytree as pytree
+from torch.nn.utils.rnn import PackedSequence
+from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .program import Place
+
+# Return contents as what is no tensor.
+_ASK = {"item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "equal", "allclose", "is_nonzero"}
+# Read the contents of operands on the way, by their numbers and names: no operator shows it.
+_READ = {
+    "_pack_padded_sequence": {1: "lengths"},
+    "_pad_packed_sequence": {1: "batch_sizes"},
+    "ctc_loss": {2: "input_lengths", 3: "target_lengths"},
+    "tensor_split": {1: "tensor_indices_or_sections"},
+    **dict.fromkeys(("gru", "lstm", "rnn_tanh", "rnn_relu"), {1: "batch_sizes"}),
+}
+
+
+if PackedSequence not in pytree.SUPPORTED_NODES and torch.__version__.startswith("1."):  # PyTorch 2 takes it for the tuple that it is
+    pytree._register_pytree_node(PackedSequence, lambda packed: (list(packed), None), lambda parts, _: PackedSequence(*parts))
+
+
+class NeedsRealTensors(Exception):
+    """Fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch, and must be captured on
+    real ones."""
+
+
+class Unfit(Exception):
+    """A value that no step can go by; the text says which."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """The `item`-th result of a guard's call with this number; None: its only one."""
+
+    call: int
+    item: Optional[int]
+
+
+@dataclasses.dataclass
+class Guard:
+    """A value that code has asked for: what the last of `calls` returns, functions with their operands, which are those of the batch and
+    results of calls before."""
+
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
+    value: Any
+
+    def holds(self, batch: Sequence[torch.Tensor]) -> bool:
+        """Whether the value is the same for this batch."""
+        made: list[Any] = []
+
+        def operand(leaf: Any) -> Any:
+            if isinstance(leaf, Place):
+                return batch[leaf.index]
+            if isinstance(leaf, Result):
+                return made[leaf.call] if leaf.item is None else made[leaf.call][leaf.item]
+            return leaf
+
+        try:
+            with torch.no_grad():
+                for function, args, kwargs in self.calls:
+                    made.append(function(*_mapped(args, operand), **_mapped(kwargs, operand)))
+        except (RuntimeError, IndexError, ValueError):  # another branch may be taken for it
+            return False
+        return bool(_plain(made[-1]) == self.value)
+
+
+class Asked(TorchFunctionMode):  # type: ignore[misc]
+    """Records what code asks for inside the context, in `guards`.
+
+    `batch`: the batch's tensors. `trained`: what changes with every step. `real`: whether tensors have contents; else asking raises
+    NeedsRealTensors. Asking for what depends on `trained`, for random numbers or for a float raises Unfit.
+    """
+
+    def __init__(self, batch: Sequence[torch.Tensor], trained: Iterable[torch.Tensor], real: bool) -> None:
+        super().__init__()
+        self.guards: list[Guard] = []
+        self._real = real
+        self._batch = batch
+        self._calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
+        self._made: dict[int, tuple[Any, Any]] = {id(tensor): (Place("batch", i), tensor) for i, tensor in enumerate(batch)}  # by the object
+        self._trained = {id(tensor) for tensor in trained}
+        self._inside = _Inside(self)
+
+    def __enter__(self) -> Asked:
+        super().__enter__()
+        if self._real:
+            self._inside.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._real:
+            self._inside.__exit__(*error)
+        super().__exit__(*error)
+
+    def knows(self, tensor: Any) -> bool:
+        return id(tensor) in self._made or id(tensor) in self._trained
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(function, "__name__", "")
+        if name in _ASK:
+            return self.ask(function, args, kwargs)
+        operands: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        read = [each for pair in _READ.get(name, {}).items() for each in pair if _is_of_integers(operands.get(each))]
+        for each in read:
+            operands[each] = self._as_constant(operands[each])
+        self._inside.tells = bool(read)
+        result = function(*(operands[i] for i in range(len(args))), **{option: operands[option] for option in kwargs})
+        self._inside.tells = False
+        if self._real and name == "__setitem__":
+            self._record(_with_item_set, args, kwargs, args[0])
+        elif self._real:
+            self._record(function, args, kwargs, result)
+        return result
+
+    def _as_constant(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The same contents as a tensor that make_fx does not follow, so that what is read of it is no data dependence."""
+        value = self.ask(torch.Tensor.tolist, (tensor,), {})
+        with no_dispatch():
+            return torch.tensor(value, dtype=tensor.dtype)
+
+    def _record(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        items = enumerate(result) if isinstance(result, (tuple, list)) else [(None, result)]
+        made = [(item, each) for item, each in items if isinstance(each, torch.Tensor)]
+        if not made:
+            return
+        call = (function, _mapped(args, self._reference), _mapped(kwargs, self._reference))
+        if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
+            self._trained.update(id(each) for _, each in made)
+        for item, each in made:
+            self._made[id(each)] = (Result(len(self._calls), item), each)  # kept, so that the number remains its own
+        self._calls.append(call)
+
+    def _reference(self, leaf: Any) -> Any:
+        return self._made[id(leaf)][0] if isinstance(leaf, torch.Tensor) and id(leaf) in self._made else leaf
+
+    def ask(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Returns what the function tells, and keeps it as a guard."""
+        if not self._real:
+            raise NeedsRealTensors("a value")
+        if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
+            raise Unfit("uses the value of a tensor, so what the step computes is not known before it runs")
+        with no_dispatch():  # make_fx lets nobody ask
+            value = function(*args, **kwargs)
+            guard = Guard(self._needed((function, _mapped(args, self._reference), _mapped(kwargs, self._reference))), _plain(value))
+            if guard.value is None:
+                raise Unfit("uses a value of floating point that the batch has: every batch would be a step of its own")
+            random = torch.get_rng_state()
+            if not guard.holds(self._batch) or not torch.equal(random, torch.get_rng_state()):
+                raise Unfit("uses the value of a tensor that is drawn by chance or was changed in place, so what the step computes is not known before it runs")
+        if all(result.calls != guard.calls for result in self.guards):
+            self.guards.append(guard)
+        return value
+
+    def _needed(self, last: Any) -> list[Any]:
+        """The calls that the last one depends on, in order, and it."""
+        needed: set[int] = set()
+        pending = [last]
+        while pending:
+            for leaf in _leaves(pending.pop()[1:]):
+                if isinstance(leaf, Result) and leaf.call not in needed:
+                    needed.add(leaf.call)
+                    pending.append(self._calls[leaf.call])
+        number = {old: new for new, old in enumerate(sorted(needed))}
+
+        def renumbered(leaf: Any) -> Any:
+            return Result(number[leaf.call], leaf.item) if isinstance(leaf, Result) else leaf
+
+        return [(function, _mapped(args, renumbered), _mapped(kwargs, renumbered)) for function, args, kwargs in (*(self._calls[i] for i in sorted(needed)), last)]
+
+
+class _Inside(TorchDispatchMode):  # type: ignore[misc]
+    """What is asked inside of functions: of a tensor that is known, such as a size; or of a constant that a function reads (_READ), which is
+    told."""
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self._asked = asked
+        self.tells = False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        asks = torch.Tag.data_dependent_output in function.tags
+        if asks and self.tells:
+            with no_dispatch():
+                return function(*args, **(kwargs or {}))
+        if asks and all(map(self._asked.knows, args)):
+            return self._asked.ask(function, args, kwargs or {})
+        return function(*args, **(kwargs or {}))
+
+
+def _is_of_integers(each: Any) -> bool:
+    return isinstance(each, torch.Tensor) and not each.dtype.is_floating_point
+
+
+def _with_item_set(tensor: torch.Tensor, *item: Any) -> torch.Tensor:
+    tensor.__setitem__(*item)
+    return tensor
+
+
+def _plain(value: Any) -> Any:
+    """A value to compare by: whole numbers and truths, in lists; None if there are others."""
+    if hasattr(value, "tolist"):  # numpy's
+        value = value.tolist()
+    if isinstance(value, list):
+        parts = [_plain(each) for each in value]
+        return None if any(part is None for part in parts) else parts
+    return value if isinstance(value, (bool, int)) else None
+
+
+def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
+    if isinstance(tree, (tuple, list)) and not hasattr(tree, "_fields"):
+        return type(tree)(_mapped(each, function) for each in tree)
+    if isinstance(tree, dict):
+        return {name: _mapped(each, function) for name, each in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(_mapped(each, function) for each in (tree.start, tree.stop, tree.step)))
+    return function(tree)
+
+
+def _leaves(tree: Any) -> list[Any]:
+    found: list[Any] = []
+    _mapped(tree, found.append)
+    return found
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
