@@ -16,6 +16,7 @@ from .measure import storage_address
 from .problem import Power
 from .step import Step
 from .storage import storage_folder
+from .updating import Updates
 
 Amount = Union[int, str]
 Path = Union[str, "os.PathLike[str]"]
@@ -33,8 +34,11 @@ def compile_step(
     deadline: Union[float, str, None] = None,
     storage: Union[Path, bool, None] = True,
     device: Union[str, torch.device] = "cpu",
-    forward: Optional[Callable[[torch.nn.Module, Any], torch.Tensor]] = None,
+    forward: Optional[Callable[[torch.nn.Module, Any], Any]] = None,
     updates: str = "last",
+    accumulate: int = 1,
+    clip_norm: Optional[float] = None,
+    scaler: Any = None,
     keep_gradients: bool = False,
     power: Power = Power(),
     check: bool = True,
@@ -54,14 +58,19 @@ def compile_step(
 
     module: in the mode (train or eval) in which it is to be trained; control flow may depend on the batch's values, one step for each outcome.
     loss_fn, example_batch: the loss is loss_fn(module(*batch[:-1]), batch[-1]). Of batches that are something else `forward` (then
-        loss_fn is None) makes the loss: forward(module, batch).
-    optimizer: a torch.optim optimizer whose step is per parameter (not LBFGS).
+        loss_fn is None) makes the loss: forward(module, batch). It may return more, which the step returns, too: (loss, logits), or a
+        dictionary with "loss".
+    optimizer: a torch.optim optimizer whose step is per parameter (not LBFGS). Its numbers (lr) may change at any time, by schedulers.
     ram_budget: bytes ("300MiB") of everything that PyTorch holds in a step: parameters, buffers, optimizer state, batch, gradients and
         all between; "60%" of what keeping everything takes; or "least".
     deadline: seconds of a step, or "50ms".
     storage: a folder for pages; True: the one for temporary files; None or False: nothing is paged.
     updates: "last": the optimizer's step comes at the end, and whatever fails before leaves the module as it was. "early": each parameter
-        is updated as soon as its gradient is there and then forgets it, which takes less RAM.
+        is updated as soon as its gradient is there and then forgets it, which takes less RAM. "none": gradients are added to the parameters'
+        .grad, as by backward(); the optimizer's step, for which there is room, is the caller's.
+    accumulate: so many calls add up their gradients; the last one updates.
+    clip_norm: before the update gradients are scaled to have at most this norm, all together (torch.nn.utils.clip_grad_norm_).
+    scaler: a torch.amp.GradScaler, which scales the loss that gradients are of, and takes the optimizer's step.
     keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
     check: each compiled step's first forward and backward pass is compared with PyTorch's own, bit for bit, if the machine has the memory for
         both (else step.unchecked says so).
@@ -78,8 +87,9 @@ def compile_step(
         raise InputError("optimizer", "LBFGS evaluates the loss several times in one step; any other of torch.optim serves")
     if str(device) != "cpu":
         raise InputError("device", f"\"{device}\": only \"cpu\" is there so far")
-    if updates not in ("last", "early"):
-        raise InputError("updates", f"{updates!r} is not one of last, early")
+    if updates not in ("last", "early", "none"):
+        raise InputError("updates", f"{updates!r} is not one of last, early, none")
+    how = _checked_updates(updates, accumulate, clip_norm, scaler)
     if updates == "early" and keep_gradients:
         raise InputError("keep_gradients", "with updates=\"early\" gradients are gone once they are used")
     if (loss_fn is None) == (forward is None):
@@ -110,7 +120,7 @@ def compile_step(
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, Settings(limits, folder, power, updates == "early", check), keep_gradients, loss)
+    step = Step(module, forward, optimizer, Settings(limits, folder, power, how, check), keep_gradients, loss)
     step._compiled_for(example_batch)
     return step
 
@@ -122,6 +132,28 @@ def _with_target(loss_fn: Loss) -> Callable[[torch.nn.Module, Any], torch.Tensor
         return loss_fn(module(*batch[:-1]), batch[-1])
 
     return forward
+
+
+def _checked_updates(updates: str, accumulate: Any, clip_norm: Any, scaler: Any) -> Updates:
+    if isinstance(accumulate, bool) or not isinstance(accumulate, int):
+        raise TypeError(f"accumulate: must be a number of calls, not {accumulate!r}")
+    if accumulate < 1:
+        raise InputError("accumulate", "must be at least 1")
+    if clip_norm is not None and (isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float))):
+        raise TypeError(f"clip_norm: must be a number, not {clip_norm!r}")
+    if clip_norm is not None and not 0 < clip_norm < float("inf"):
+        raise InputError("clip_norm", "must be positive and finite")
+    if scaler is not None and not all(hasattr(scaler, name) for name in ("scale", "step", "update", "unscale_")):
+        raise TypeError(f"scaler: must be a torch.amp.GradScaler, not {type(scaler).__name__}")
+    for name, is_given in (("accumulate", accumulate > 1), ("clip_norm", clip_norm is not None), ("scaler", scaler is not None)):
+        if updates == "early" and is_given:
+            raise InputError(name, "needs all gradients at the end, which with updates=\"early\" are used one by one")
+    for name, is_given in (("accumulate", accumulate > 1), ("clip_norm", clip_norm is not None)):
+        if updates == "none" and is_given:
+            raise InputError(name, "is of the update, which with updates=\"none\" is the caller's")
+    if scaler is not None:
+        scaler.scale(torch.zeros(()))  # makes its tensors, which otherwise would be made while the step is captured
+    return Updates(updates, accumulate, None if clip_norm is None else float(clip_norm), scaler)
 
 
 def _check_owned(module: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:

@@ -7,6 +7,7 @@ functional.py makes a Program of the graph.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import linecache
 import os
 import random
@@ -26,6 +27,7 @@ from .guards import Asked, Guard, NeedsRealTensors, Unfit
 from .label_smoothing import shapes_known
 from .module_state import Left, having, parameters_of
 from .program import Place, Program
+from .returned import Returned
 
 # Their formulas ask whether tensors are of a class of their own, and take another way if so.
 _GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}
@@ -35,12 +37,14 @@ _capturing = threading.RLock()
 
 def capture(
     module: torch.nn.Module,
-    forward: Callable[[torch.nn.Module, Any], torch.Tensor],
+    forward: Callable[[torch.nn.Module, Any], Any],
     batch: Any,
     real: bool = False,
     views: AbstractSet[str] = frozenset(),
+    scaled: Callable[[torch.Tensor], torch.Tensor] = lambda loss: loss,
 ) -> Program:
-    """Captures the step that computes `forward(module, batch)`, a loss, and its gradients. `real`: run it on the tensors
+    """Captures the step that computes `forward(module, batch)`, of which one is the loss (returned.py), and the gradients of the `scaled`
+    loss. `real`: run it on the tensors
     themselves, in the memory of a whole step, where fake tensors do not suffice. `views`: names of operators known to return their
     operand's storage.
 
@@ -63,17 +67,19 @@ def capture(
         with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once), asked:
             of_batch = iter(given)
             filled = [next(of_batch) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
-            loss = forward(module, pytree.tree_unflatten(filled, spec))
-        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
-            raise CaptureError("loss_fn", "must return a tensor of one element")
+            result = forward(module, pytree.tree_unflatten(filled, spec))
+            returned = Returned.of(result)
+            loss = scaled(returned.tensors[returned.loss])
         gradients = torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)
         lefts.append(left)
         guards[:] = asked.guards
-        return [loss, *gradients, *left.buffers.values()]
+        returns.append(returned)
+        return [*returned.tensors, *gradients, *left.buffers.values()]
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
     guards: list[Guard] = []
+    returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
@@ -86,10 +92,11 @@ def capture(
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(tensors))]
-    program = program_of(traced, kinds, len(parameters), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
+    program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.replaced = frozenset(lefts[0].attributes)
     program.guards = guards
+    program.returned = dataclasses.replace(returns[0], tensors=[])
     return program
 
 

@@ -19,6 +19,7 @@ from .functional import IDENTITIES, name_of
 from .measure import storage_of
 from .module_state import attributes_restored, parameters_of
 from .program import leaves
+from .updating import Updates
 from .verifying import differences_before_the_update, on_one_thread, plain, tensors_put_back
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 Forward = Callable[[torch.nn.Module, Any], Any]
 
 
-def differences(compiled: Compiled, module: torch.nn.Module, forward: Forward, batch: Any, tensors: Sequence[torch.Tensor]) -> list[str]:
+def differences(compiled: Compiled, module: torch.nn.Module, forward: Forward, batch: Any, tensors: Sequence[torch.Tensor], updates: Updates) -> list[str]:
     """Returns the names of what the plan's forward and backward pass computes otherwise than PyTorch's, on one thread if need be. Nothing
     is changed. Raises CaptureError where PyTorch's own fails."""
-    different = differences_before_the_update(compiled, module, forward, batch, tensors)
+    different = differences_before_the_update(compiled, module, forward, batch, tensors, updates)
     if different and torch.get_num_threads() > 1:
         with on_one_thread():
-            different = differences_before_the_update(compiled, module, forward, batch, tensors)
+            different = differences_before_the_update(compiled, module, forward, batch, tensors, updates)
     return different
 
 
@@ -45,13 +46,13 @@ def lacking_memory(compiled: Compiled, module: torch.nn.Module) -> Optional[str]
     return f"PyTorch's own step may take {needed} bytes, and {available} are available" if needed > available else None
 
 
-def refuse(different: Sequence[str], module: torch.nn.Module, forward: Forward, batch: Any, real: bool) -> None:
+def refuse(different: Sequence[str], module: torch.nn.Module, forward: Forward, batch: Any, real: bool, updates: Updates) -> None:
     """Raises CaptureError naming the line where the captured code and PyTorch's part."""
     what = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
     with Calls() as own, tensors_put_back(list(module.parameters()), [*parameters_of(module)[1].values()]), attributes_restored(module, {}):
-        plain(module, forward, batch)
+        plain(module, forward, batch, updates)
     captured = Calls()
-    capture(module, lambda module, batch: captured.during(forward, module, batch), batch, real)
+    capture(module, lambda module, batch: captured.during(forward, module, batch), batch, real, scaled=updates.scaled)
     for mine, theirs in zip(captured.calls, own.calls):
         if mine != theirs:
             instead = theirs.text if mine.name != theirs.name else f"with {theirs.numbers}"

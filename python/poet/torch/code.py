@@ -30,20 +30,20 @@ class Code:
         return scope["step"]  # type: ignore[no-any-return]
 
 
-def code_of(program: Program, plan: Plan, early: bool) -> Code:
-    """Returns the function step(parameters, buffers, batch, constants, pages, draw, again, update) -> loss, gradients, buffers.
+def code_of(program: Program, plan: Plan, one_by_one: bool) -> Code:
+    """Returns the function step(parameters, buffers, batch, constants, pages, draw, again, update) -> outputs, gradients, buffers.
 
     `pages`: a PageFile. `draw(n)` saves the generator's state, and the context again(n) restores it. `update(k, gradient)` updates
-    parameter k, for `early` updates.
+    parameter k or keeps its gradient, if gradients are used `one_by_one`; else all are returned.
     """
-    return _Writer(program, plan, early).code()
+    return _Writer(program, plan, one_by_one).code()
 
 
 class _Writer:
-    def __init__(self, program: Program, plan: Plan, early: bool) -> None:
+    def __init__(self, program: Program, plan: Plan, one_by_one: bool) -> None:
         self.program = program
         self.plan = plan
-        self.early = early
+        self.one_by_one = one_by_one
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"torch": torch}
         self.by_object: dict[int, str] = {}
@@ -89,9 +89,10 @@ class _Writer:
 
     def finished(self) -> Code:
         self.wait_for(list(self.moving))
-        gradients = "None" if self.early else "[" + ", ".join(self.text(g) for g in self.program.gradients) + "]"
+        gradients = "None" if self.one_by_one else "[" + ", ".join(self.text(g) for g in self.program.gradients) + "]"
         buffers = ", ".join(f"{i}: {self.own(new)}" for i, new in self.program.buffers.items())
-        self.line(f"return {self.text(self.program.loss)}, {gradients}, {{{buffers}}}")
+        outputs = ", ".join(self.text(output) for output in self.program.outputs)
+        self.line(f"return [{outputs}], {gradients}, {{{buffers}}}")
         head = "def step(parameters, buffers, batch, constants, pages, draw, again, update):\n"
         return Code(head + "".join(f"    {line}\n" for line in self.lines), self.names, self.end_of_file)
 

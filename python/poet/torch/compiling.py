@@ -19,22 +19,23 @@ from .code import Code, code_of
 from .draws import Draws
 from .errors import CaptureError
 from .guards import NeedsRealTensors
-from .measure import AliasFound, LayoutDiffers, measure, measure_updates, storage_address, storage_of
+from .measure import AliasFound, LayoutDiffers, measure, measure_additions, measure_clipping, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of
-from .program import Program, Value
+from .program import Place, Program, leaves
 from .storage import PageFile, measure_storage
+from .updating import Updates
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `early` whether parameters are
-    updated during the backward pass, `check` whether the first pass is compared with PyTorch's own."""
+    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `updates` what becomes of gradients, `check`
+    whether the first pass is compared with PyTorch's own."""
 
     limits: dict[str, Any]
     storage: Optional[str]
     power: Power
-    early: bool
+    updates: Updates
     check: bool
 
 
@@ -57,14 +58,15 @@ class Compiled:
 
     def forward_and_backward(
         self, parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], batch: Sequence[torch.Tensor], update: Callable[[int, Any], None]
-    ) -> tuple[torch.Tensor, Optional[list[Any]], dict[int, torch.Tensor]]:
-        """Returns the loss, the gradients (None if updates are early: then each goes to update(number, gradient)), and new contents of
-        buffers by their numbers. Nothing is changed but the generator and what `update` changes."""
+    ) -> tuple[list[torch.Tensor], Optional[list[Any]], dict[int, torch.Tensor]]:
+        """Returns the outputs, the gradients (None if they are used one by one: then each goes to update(number, gradient)), and new contents
+        of buffers by their numbers. Nothing is changed but the generator and what `update` changes."""
         draws = Draws()
-        loss, gradients, changed = self.run(parameters, buffers, batch, self.program.constants, self.pages, draws.keep, draws.again, update)
-        if not isinstance(self.program.loss, Value):
-            loss = loss.clone()  # a parameter's, or a view of one, which changes
-        return loss, gradients, changed
+        outputs, gradients, changed = self.run(parameters, buffers, batch, self.program.constants, self.pages, draws.keep, draws.again, update)
+        for i, output in enumerate(self.program.outputs):
+            if any(isinstance(leaf, Place) for leaf in leaves(output)):
+                outputs[i] = outputs[i].clone()  # a parameter, or a view of one, which changes
+        return outputs, gradients, changed
 
 
 def compiled_step(
@@ -80,13 +82,13 @@ def compiled_step(
     unchecked = checking.lacking_memory(compiled, module) if how.check else "check=False"
     if unchecked:
         return dataclasses.replace(compiled, unchecked=unchecked)
-    different = checking.differences(compiled, module, forward, batch, tensors)
+    different = checking.differences(compiled, module, forward, batch, tensors, how.updates)
     if different and not real:  # the code may have seen that tensors were fake
         with contextlib.suppress(CaptureError):
             compiled, real = _compiled(module, forward, optimizer, batch, tensors, how, True)
-            different = checking.differences(compiled, module, forward, batch, tensors)
+            different = checking.differences(compiled, module, forward, batch, tensors, how.updates)
     if different:
-        checking.refuse(different, module, forward, batch, real)
+        checking.refuse(different, module, forward, batch, real, how.updates)
     return compiled
 
 
@@ -104,14 +106,18 @@ def _compiled(
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
     try:
-        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.early, real)
+        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.updates, real)
         updates = measure_updates(optimizer, parameters)
+        clipping = measure_clipping(parameters, how.updates.clip_norm)
+        additions = measure_additions(parameters) if how.updates.adds else []
     finally:
         torch.set_rng_state(random)
     for parameter, update, name in zip(parameters, updates, named):
-        if update is None and parameter.requires_grad and how.early:
+        if update is None and parameter.requires_grad and how.updates.when == "early":
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
     resident = _resident_bytes({"buffers": buffers, "the batch": tensors, "constants": program.constants})
+    if how.updates.adds:
+        resident["gradients"] = sum(p.numel() * p.element_size() for p, gradient in zip(parameters, program.gradients) if gradient is not None)
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
     draws = sum(op.is_random for op in program.ops)
@@ -124,17 +130,19 @@ def _compiled(
         program,
         costs,
         updates,
+        clipping,
+        additions,
         [storage_of(p).nbytes() for p in parameters],
         resident,
         rates,
         how.power,
-        how.early,
+        how.updates,
         any(group.get("foreach") or group.get("fused") for group in optimizer.param_groups),
         type(module).__name__,
     )
     result = _solved(graph, how.limits)
     assert result.plan is not None
-    code = code_of(program, result.plan, how.early)
+    code = code_of(program, result.plan, how.updates.one_by_one)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
     return Compiled(program, graph, result, code, code.function(), pages), real
 
@@ -175,14 +183,14 @@ def has_hooks(tensor: torch.Tensor) -> bool:
     return bool(tensor._backward_hooks) or bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
-def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, early: bool, real: bool) -> Any:
+def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, updates: Updates, real: bool) -> Any:
     """Returns the program with its layouts and costs, and whether it was captured on real tensors: if `real`, and where fake ones do not
     suffice."""
     views: frozenset[str] = frozenset()
     while True:
         try:
-            program = capture(module, forward, batch, real, views)
-            _refuse_shared(program, parameters, buffers, early)
+            program = capture(module, forward, batch, real, views, updates.scaled)
+            _refuse_shared(program, parameters, buffers, updates.when == "early")
             given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
             return program, measure(program, lambda place: given[place.kind][place.index]), real
         except AliasFound as found:

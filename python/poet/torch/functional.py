@@ -163,14 +163,15 @@ def program_of(
     traced: torch.fx.GraphModule,
     places: Sequence[Place],
     parameters: int,
+    outputs: int,
     trained: Sequence[int],
     assigned: Sequence[int],
     views: AbstractSet[str],
 ) -> Program:
-    """Returns the program. `places`: the graph's inputs. Its results are the loss, the gradients of the parameters `trained`, and the
+    """Returns the program. `places`: the graph's inputs. Its results are so many outputs, the gradients of the parameters `trained`, and the
     new contents of the buffers `assigned`. `views`: names of operators known to return their operand's storage. Raises CaptureError
     naming the operator."""
-    return _Reader(traced, places, views).program(parameters, trained, assigned)
+    return _Reader(traced, places, views).program(parameters, outputs, trained, assigned)
 
 
 class _Reader:
@@ -187,19 +188,20 @@ class _Reader:
         self.buffer_of: dict[Any, int] = {}  # of what a buffer has become
         self.buffers: dict[int, Any] = {}
 
-    def program(self, parameters: int, trained: Sequence[int], assigned: Sequence[int]) -> Program:
+    def program(self, parameters: int, outputs: int, trained: Sequence[int], assigned: Sequence[int]) -> Program:
         results: Sequence[Any] = ()
         for node in self.traced.graph.nodes:
             if node.op == "output":
                 results = node.args[0]
             else:
                 self.read(node)
-        loss, *others = [self.known[each] if isinstance(each, torch.fx.Node) else each for each in results]
+        known = [self.known[each] if isinstance(each, torch.fx.Node) else each for each in results]
+        others = known[outputs:]
         by_parameter: list[Any] = [None] * parameters
         for i, gradient in zip(trained, others):
             by_parameter[i] = gradient
         self.buffers.update(zip(assigned, others[len(trained) :]))
-        return Program.of(self.ops, loss, by_parameter, self.buffers, self.constants)
+        return Program.of(self.ops, known[:outputs], by_parameter, self.buffers, self.constants)
 
     def read(self, node: torch.fx.Node) -> None:
         target: Any = node.target

@@ -224,6 +224,33 @@ def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], ro
             parameter.grad = gradient
 
 
+def measure_clipping(parameters: Sequence[torch.nn.Parameter], clip_norm: Optional[float]) -> tuple[float, int]:
+    """Returns seconds and bytes of workspace of clipping the gradients by their norm, all together; takes the memory of these."""
+    if clip_norm is None:
+        return 0.0, 0
+    shadows = [torch.nn.Parameter(parameter.detach()) for parameter in parameters if parameter.requires_grad]
+    for shadow in shadows:
+        shadow.grad = torch.full_like(shadow, 0.1)
+    _, peak = allocations(lambda: torch.nn.utils.clip_grad_norm_(shadows, clip_norm))
+    begin = time.perf_counter()
+    torch.nn.utils.clip_grad_norm_(shadows, clip_norm)
+    return time.perf_counter() - begin, peak
+
+
+def measure_additions(parameters: Sequence[torch.nn.Parameter]) -> list[float]:
+    """Returns the seconds of adding up two gradients of each parameter."""
+    known: dict[Any, float] = {}
+    for parameter in parameters:
+        key = _signature(parameter)
+        if key not in known:
+            one, other = torch.zeros_like(parameter, requires_grad=False), torch.zeros_like(parameter, requires_grad=False)
+            one.add_(other)
+            begin = time.perf_counter()
+            one.add_(other)
+            known[key] = time.perf_counter() - begin
+    return [known[_signature(parameter)] for parameter in parameters]
+
+
 def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int) -> list[Optional[UpdateCost]]:
     group_of = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     known: dict[Any, UpdateCost] = {}

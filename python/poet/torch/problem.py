@@ -10,6 +10,7 @@ from ..graphs import Graph
 from .measure import Cost, UpdateCost
 from .program import Program, Value, values_of
 from .storage import Rates
+from .updating import Updates
 
 END = "step"  # the op that ends the step: the update of all parameters, or just what is left to do
 
@@ -36,19 +37,23 @@ def graph_of(
     program: Program,
     costs: Sequence[Cost],
     updates: Sequence[Optional[UpdateCost]],
+    clipping: tuple[float, int],
+    additions: Sequence[float],
     parameter_bytes: Sequence[int],
     resident: Mapping[str, int],
     rates: Optional[Rates],
     power: Power,
-    early: bool,
+    how: Updates,
     at_once: bool,
     name: str,
 ) -> Graph:
     """The graph. Ops are the program's, by their names, then updates.
 
-    `resident`: bytes of everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None:
-    there is none. `early`: each parameter is updated once its gradient is there and has been read for the last time; else all
-    are by the last op, which needs all gradients at once, and before which nothing of the module has changed. `at_once`: the optimizer
+    `updates`, `clipping` (seconds and workspace) and `additions` (seconds) are what using gradients costs: of each parameter by the optimizer, of
+    clipping all, and of adding to each parameter's. `resident`: bytes of everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None:
+    there is none. With early updates each parameter is updated once its gradient is there and has been read for the last time; else all
+    are by the last op, before which nothing of the module has changed, and which needs all gradients at once unless they are added to
+    those that are resident. `at_once`: the optimizer
     computes with all of them at the same time, not one by one (its option `foreach` or `fused`).
     """
     values: list[dict[str, Any]] = []
@@ -65,7 +70,8 @@ def graph_of(
         ops.append({"name": name, "inputs": inputs, "outputs": outputs, "kind": kind, **cost, **more})
 
     parameters = [value(f"parameter.{i}", size, "parameter") for i, size in enumerate(parameter_bytes)]
-    ready = _gradients_ready(program) if early else {}
+    early = how.when == "early"
+    ready = _gradients_ready(program, after_reads=early) if how.one_by_one else {}
     ready_values: list[Value] = []
     for i, (each, cost) in enumerate(zip(program.ops, costs)):
         inputs = [parameters[k] for k in each.parameters()] + [index[read] for read in each.reads()]
@@ -76,14 +82,17 @@ def graph_of(
         op(each.name, "op", inputs, outputs, cost.seconds, cost.workspace_bytes, **{"pass": "backward" if each.is_backward else "forward"})
         for k in ready.get(i, ()):
             gradient = values_of(program.gradients[k])
-            update = updates[k]
-            assert update is not None
             ready_values += gradient
-            op(update_name(k), "update", [index[v] for v in gradient], [], update.seconds, update.workspace_bytes,
-               updates=[parameters[k]], recomputable=False, **{"pass": "update"})
-    last = [v for v in program.results() if v not in ready_values]
+            update = updates[k]
+            seconds, workspace, changed = additions[k] if how.adds else 0.0, 0, list[int]()
+            if early:
+                assert update is not None
+                seconds, workspace, changed = update.seconds, update.workspace_bytes, [parameters[k]]
+            op(update_name(k), "update", [index[v] for v in gradient], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
+    returned = values_of((program.outputs, program.buffers))
+    last = [v for v in program.results() if v in returned or v not in ready_values]
     measured = [update for update in updates if update is not None]
-    seconds = 0.0 if early else sum(update.seconds for update in measured)
+    seconds = 0.0 if early else sum(update.seconds for update in measured) + clipping[0]
     if early:
         workspace = 0
     elif at_once:
@@ -91,6 +100,7 @@ def graph_of(
     else:  # one after another, each beside what the one before has left
         left = [0, *(update.left_bytes for update in measured)]
         workspace = max((update.workspace_bytes + before for update, before in zip(measured, left)), default=0)
+    workspace = max(workspace, clipping[1])
     changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
     op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
     persistent = {"parameters": sum(-(-size // 64) * 64 for size in parameter_bytes), **resident}
@@ -118,15 +128,15 @@ def update_name(parameter: int) -> str:
     return f"update.{parameter}"
 
 
-def _gradients_ready(program: Program) -> dict[int, list[int]]:
-    """Returns the op after which each parameter can be updated: its gradient exists, and no later op reads the parameter."""
-    last_read = {k: i for i, op in enumerate(program.ops) for k in op.parameters()}
+def _gradients_ready(program: Program, after_reads: bool) -> dict[int, list[int]]:
+    """Returns the op after which each gradient can be used: it exists, and with `after_reads` no later op reads the parameter."""
+    last_read = {k: i for i, op in enumerate(program.ops) for k in op.parameters()} if after_reads else {}
     after: dict[int, list[int]] = {}
     for k, gradient in enumerate(program.gradients):
         if gradient is None:
             continue
-        made = max((value.op for value in values_of(gradient)), default=-1)
-        after.setdefault(max(made, last_read.get(k, -1)), []).append(k)
+        made = max((value.op for value in values_of(gradient)), default=0)
+        after.setdefault(max(made, last_read.get(k, 0)), []).append(k)
     return after
 
 

@@ -92,22 +92,23 @@ class Op:
 class Program:
     """A step: operators in PyTorch's execution order, and results.
 
-    `loss`, `gradients` (one per parameter, None where it has none) and `buffers` (new contents by index) are Value, View, Place
-    or None.
+    `outputs` (the tensors that the caller gets, the loss among them), `gradients` (one per parameter, None where it has none) and `buffers` (new
+    contents by index) are Value, View, Place or None.
     """
 
     ops: list[Op]
-    loss: Any
+    outputs: list[Any]
     gradients: list[Any]
     buffers: dict[int, Any]
     constants: list[torch.Tensor]
     guards: Sequence[Any] = ()  # values of the batch (guards.Guard) with which alone it is the step
+    returned: Any = None  # returned.Returned: the form in which the caller gets them
     replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results
 
     @staticmethod
-    def of(ops: list[Op], loss: Any, gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:
+    def of(ops: list[Op], outputs: list[Any], gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:
         """Returns the program without dead operators; those that draw random numbers stay, as later draws depend on them."""
-        needed = set(values_of((loss, gradients, buffers)))
+        needed = set(values_of((outputs, gradients, buffers)))
         kept = []
         for op in reversed(ops):
             if op.is_random and not op.outputs:
@@ -123,14 +124,14 @@ class Program:
             op.outputs = {index: value for index, value in sorted(op.outputs.items()) if value in needed}
             for value in op.outputs.values():
                 value.op = number
-        last_forward = max((value.op for value in values_of(loss)), default=-1)
+        last_forward = max((value.op for value in values_of(outputs)), default=-1)
         for op in kept[last_forward + 1 :]:
             op.is_backward = True
-        return Program(kept, loss, gradients, buffers, constants)
+        return Program(kept, outputs, gradients, buffers, constants)
 
     def results(self) -> list[Value]:
         """Returns the values that are live at the end, each once."""
-        return list(dict.fromkeys(values_of((self.loss, self.gradients, self.buffers))))
+        return list(dict.fromkeys(values_of((self.outputs, self.gradients, self.buffers))))
 
 
 def leaves(tree: Any) -> list[Any]:

@@ -15,20 +15,20 @@ from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
 from .kept import Kept
-from .measure import storage_address, storage_of
 from .module_state import attributes_of, parameters_of, plain_key
 from .storage import PageFile
+from .updating import Updates, forget_gradients, handed_over, update, use
 from .surroundings import Surroundings
 from .verifying import differences
 
 class Step:
     """A training step that takes a batch, changes the module's parameters and buffers and the optimizer's state in place, and
-    returns the loss; made by compile_step()."""
+    returns the loss, or what else comes with it; made by compile_step()."""
 
     def __init__(
         self,
         module: torch.nn.Module,
-        forward: Callable[[torch.nn.Module, Any], torch.Tensor],
+        forward: Callable[[torch.nn.Module, Any], Any],
         optimizer: torch.optim.Optimizer,
         how: Settings,
         keep_gradients: bool,
@@ -42,6 +42,7 @@ class Step:
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled = Kept()
+        self._added = 0  # calls since the last update
         self._roots = [module, loss]
         self._surroundings = Surroundings(self._roots)
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
@@ -93,49 +94,46 @@ class Step:
 
     # ---- running
 
-    def __call__(self, batch: Any) -> torch.Tensor:
-        """Runs one step. A batch of new shapes is compiled first.
+    def __call__(self, batch: Any) -> Any:
+        """Runs one step. A batch of new shapes is compiled first. Returns what the code that makes the loss returns, without gradients.
 
         Raises StorageError where pages cannot be written or read; the module, the optimizer and the generator are then as they were
-        (with updates="early": the message says what was updated).
+        (with updates="early", or where gradients are added up: the message says which are used already).
         """
         with self._lock:
-            return self._stepped(batch, self.keep_gradients)
+            returned = self._stepped(batch)
+            if self._added == 0 and self._how.updates.when != "none" and not self.keep_gradients:
+                forget_gradients(self.module.parameters())
+            return returned
 
-    def _stepped(self, batch: Any, keep_gradients: bool) -> torch.Tensor:
+    def _stepped(self, batch: Any) -> Any:
+        """A step that leaves gradients where they are."""
         compiled, tensors = self._compiled_for(batch)
+        how = self._how.updates
         named, named_buffers, _ = parameters_of(self.module)
         parameters, buffers = list(named.values()), list(named_buffers.values())
-        for parameter in parameters:
-            parameter.grad = None
-        updated: list[int] = []
+        if not how.adds or (how.when != "none" and self._added == 0):
+            forget_gradients(parameters)
+        used: list[int] = []
+
+        def use_one(k: int, gradient: torch.Tensor) -> None:
+            used.append(k)
+            use(how, self.optimizer, parameters[k], gradient)
+
         # What is captured under autocast has its casts.
-        with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, updated, list(named)):
-            loss, gradients, changed = compiled.forward_and_backward(
-                parameters, buffers, tensors, lambda k, gradient: self._update(parameters, k, gradient, updated)
-            )
+        with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, used, list(named), how):
+            outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, use_one)
             if gradients is not None:
-                self._update_all(parameters, gradients)
+                taken: set[int] = set()
+                for parameter, gradient in zip(parameters, gradients):
+                    parameter.grad = handed_over(parameter, gradient, taken)
+                gradients.clear()
+            if how.when == "last" and self._added + 1 == how.every:
+                update(how, self.optimizer, parameters)
             for i, buffer in changed.items():
                 buffers[i].copy_(buffer)
-        if not keep_gradients:
-            for parameter in parameters:
-                parameter.grad = None
-        return loss
-
-    def _update(self, parameters: Sequence[torch.nn.Parameter], k: int, gradient: torch.Tensor, updated: list[int]) -> None:
-        """Runs the optimizer's step for one parameter; parameters without a gradient are skipped."""
-        updated.append(k)
-        parameters[k].grad = _handed_over(parameters[k], gradient, set())
-        _only(self.optimizer, parameters[k])
-        parameters[k].grad = None
-
-    def _update_all(self, parameters: Sequence[torch.nn.Parameter], gradients: list[Optional[torch.Tensor]]) -> None:
-        taken: set[int] = set()
-        for parameter, gradient in zip(parameters, gradients):
-            parameter.grad = _handed_over(parameter, gradient, taken)
-        gradients.clear()
-        self.optimizer.step()
+        self._added = (self._added + 1) % how.every
+        return compiled.program.returned.with_tensors(outputs)
 
     def verify(self, batch: Any) -> list[str]:
         """One step with the batch next to the same step by PyTorch alone, on one thread: names of what differs in a bit (of the loss,
@@ -211,7 +209,7 @@ def _flags() -> tuple[Any, ...]:
 def _of_groups(optimizer: torch.optim.Optimizer) -> tuple[Any, ...]:
     """What the optimizer's state and memory go by: whose parameters it has, and which of its options are on. Their numbers may change."""
     return tuple(
-        (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and name != "lr"))
+        (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and "lr" not in name))
         for group in optimizer.param_groups
     )
 
@@ -220,37 +218,11 @@ def _like(tensor: torch.Tensor) -> tuple[Any, ...]:
     return (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device, tensor.requires_grad)
 
 
-def _handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], taken: set[int]) -> Optional[torch.Tensor]:
-    """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout. `taken`: storages in use."""
-    if gradient is None:
-        return None
-    storage = storage_address(gradient)
-    own = storage not in taken and gradient.numel() * gradient.element_size() == storage_of(gradient).nbytes()
-    taken.add(storage)
-    dense = parameter.is_contiguous() or parameter.is_contiguous(memory_format=torch.channels_last if parameter.dim() == 4 else torch.contiguous_format)
-    strides = parameter.stride() if dense else torch.empty(parameter.shape, device="meta").stride()
-    if own and gradient.stride() == strides:
-        return gradient
-    return torch.empty_strided(parameter.shape, strides, dtype=gradient.dtype).copy_(gradient)
-
-
-def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
-    """Restricts the optimizer's groups to one parameter: scanning all of them would take longer than the update."""
-    before = [group["params"] for group in optimizer.param_groups]
-    try:
-        for group in optimizer.param_groups:
-            group["params"] = [parameter] if any(p is parameter for p in group["params"]) else []
-        optimizer.step()
-    finally:
-        for group, parameters in zip(optimizer.param_groups, before):
-            group["params"] = parameters
-
-
 @contextlib.contextmanager
 def _rolled_back(
-    pages: Optional[PageFile], parameters: Sequence[torch.nn.Parameter], updated: Sequence[int], names: Sequence[str]
+    pages: Optional[PageFile], parameters: Sequence[torch.nn.Parameter], used: Sequence[int], names: Sequence[str], how: Updates
 ) -> Iterator[None]:
-    """Cleans up after a step that fails or is interrupted: waits for transfers, drops gradients, and restores the generator."""
+    """Cleans up after a step that fails or is interrupted: waits for transfers, drops its gradients, and restores the generator."""
     random = torch.get_rng_state()
     try:
         yield
@@ -258,9 +230,9 @@ def _rolled_back(
         if pages is not None:
             pages.finish()
         torch.set_rng_state(random)
-        for parameter in parameters:
-            parameter.grad = None
-        if updated and isinstance(error, StorageError):
-            done = ", ".join(names[k] for k in updated)
-            raise StorageError(f"{error}; updated already, as updates are early: {done}") from error
+        if not how.adds:
+            forget_gradients(parameters)
+        if used and isinstance(error, StorageError):
+            done = ", ".join(names[k] for k in used)
+            raise StorageError(f"{error}; {'gradients that were added' if how.adds else 'updated'} already: {done}") from error
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import hashlib
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
@@ -11,6 +12,8 @@ import torch
 
 from .capture import autocast_cache
 from .module_state import attributes_restored, parameters_of
+from .returned import Returned
+from .updating import Updates, forget_gradients, update
 
 if TYPE_CHECKING:
     from .compiling import Compiled
@@ -20,21 +23,27 @@ if TYPE_CHECKING:
 def differences(step: Step, batch: Any) -> list[str]:
     """Returns the names of what differs after the step and after PyTorch's own from the same state, and restores the state. Compares the
     loss, gradients, parameters, buffers, optimizer state and the generator."""
+    how = step._how.updates
     with on_one_thread():
         with _put_back(step):
-            ours = _outcome(step, step._stepped(batch, keep_gradients=True))
+            step._added = how.every - 1  # of calls that add up gradients the last one
+            outputs = _outputs(Returned.of(step._stepped(batch)))
+            ours = {**_outcome(step), **outputs}
         with _put_back(step):
-            loss = plain(step.module, step._forward, batch)
-            with torch.autocast("cpu", enabled=False):
-                step.optimizer.step()
-            theirs = _outcome(step, loss)
-    if step._how.early:  # gradients are gone
+            outputs = _outputs(plain(step.module, step._forward, batch, how))  # which may be parameters
+            if how.when != "none":
+                with torch.autocast("cpu", enabled=False):
+                    update(how, step.optimizer, list(step.module.parameters()))
+            theirs = {**_outcome(step), **outputs}
+    if how.when == "early":  # gradients are gone
         theirs = {name: each for name, each in theirs.items() if not name.startswith("gradient of ")}
         ours = {name: each for name, each in ours.items() if not name.startswith("gradient of ")}
     return _different(ours, theirs)
 
 
-def differences_before_the_update(compiled: Compiled, module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, tensors: Sequence[torch.Tensor]) -> list[str]:
+def differences_before_the_update(
+    compiled: Compiled, module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, tensors: Sequence[torch.Tensor], how: Updates
+) -> list[str]:
     """Returns the names of what differs in a bit after the forward and backward pass by the plan and by PyTorch: of the loss, gradients,
     buffers and the generator. Nothing is changed; the optimizer does not run. Takes the memory of PyTorch's own pass."""
     named, named_buffers, _ = parameters_of(module)
@@ -46,18 +55,18 @@ def differences_before_the_update(compiled: Compiled, module: torch.nn.Module, f
 
     with tensors_put_back(parameters, buffers):
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
-            loss, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, note)
+            outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, note)
             for k, gradient in enumerate(gradients or ()):
                 note(k, gradient)
             ours.update((name, _content(changed.get(i, buffer))) for i, (name, buffer) in enumerate(named_buffers.items()))
-            ours.update(loss=_content(loss), generator=_content(torch.get_rng_state()))
-        del loss, gradients, changed
+            ours.update(_outputs(dataclasses.replace(compiled.program.returned, tensors=outputs)), generator=_content(torch.get_rng_state()))
+        del outputs, gradients, changed
     with tensors_put_back(parameters, buffers), attributes_restored(module, {}):
-        loss = plain(module, forward, batch)
+        returned = plain(module, forward, batch, how)
         named_now, buffers_now, _ = parameters_of(module)
         theirs = {f"gradient of {name}": _content(parameter.grad) for name, parameter in named_now.items()}
         theirs.update((name, _content(buffer)) for name, buffer in buffers_now.items())
-        theirs.update(loss=_content(loss), generator=_content(torch.get_rng_state()))
+        theirs.update(_outputs(returned), generator=_content(torch.get_rng_state()))
     return _different(ours, theirs)
 
 
@@ -72,20 +81,24 @@ def on_one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def plain(module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any) -> torch.Tensor:
-    """PyTorch's own forward and backward pass. Returns the loss."""
-    for parameter in module.parameters():
-        parameter.grad = None
+def plain(module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, how: Updates) -> Returned:
+    """PyTorch's own forward and backward pass. Returns what `forward` does."""
+    forget_gradients(module.parameters())
     with torch.enable_grad():
         with autocast_cache(torch.is_autocast_cache_enabled()):
-            loss = forward(module, batch)
+            returned = Returned.of(forward(module, batch))
+            loss = how.scaled(returned.tensors[returned.loss])
         loss.backward()
-    return loss.detach()
+    return returned
 
 
-def _outcome(step: Step, loss: torch.Tensor) -> dict[str, Any]:
+def _outputs(returned: Returned) -> dict[str, Any]:
+    return dict(zip(returned.names(), map(_content, returned.tensors)))
+
+
+def _outcome(step: Step) -> dict[str, Any]:
     parameters, buffers, _ = parameters_of(step.module)
-    outcome: dict[str, Any] = {"loss": _content(loss), "generator": _content(torch.get_rng_state())}
+    outcome: dict[str, Any] = {"generator": _content(torch.get_rng_state())}
     for name, parameter in parameters.items():
         outcome[f"gradient of {name}"] = _content(parameter.grad)
         outcome[name] = _content(parameter)
@@ -117,9 +130,11 @@ def _different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def tensors_put_back(parameters: Sequence[torch.nn.Parameter], changing: Sequence[torch.Tensor]) -> Iterator[None]:
-    """Restores gradients, the contents of tensors that may be `changing`, and the generator on exit; tensors remain the same objects."""
+    """Restores gradients, the contents of tensors that may be `changing`, and the generator on exit; tensors remain the same objects.
+    Inside there are no gradients at first."""
     contents = [tensor.detach().clone() for tensor in changing]
     gradients = [parameter.grad for parameter in parameters]
+    forget_gradients(parameters)
     random = torch.get_rng_state()
     try:
         yield
@@ -140,6 +155,9 @@ def _put_back(step: Step) -> Iterator[None]:
     state_contents = {parameter: copy.deepcopy(each) for parameter, each in state.items()}
     groups = [{name: copy.deepcopy(each) for name, each in group.items() if name != "params"} for group in step.optimizer.param_groups]
     attributes = dict(vars(step.optimizer))
+    scaler = step._how.updates.scaler
+    scaler_before = copy.deepcopy(scaler.state_dict()) if scaler is not None else None
+    added = step._added
     try:
         with tensors_put_back(list(parameters.values()), [*parameters.values(), *buffers.values()]), attributes_restored(step.module, {}):
             yield
@@ -153,6 +171,9 @@ def _put_back(step: Step) -> Iterator[None]:
                         each[name].copy_(content)
                     else:
                         each[name] = content
+        if scaler is not None:
+            scaler.load_state_dict(scaler_before)
+        step._added = added
         vars(step.optimizer).update(attributes)
         step.optimizer.state.clear()
         step.optimizer.state.update(state)

@@ -1,0 +1,90 @@
+"""What a step does with gradients: it updates parameters with them, at its end or one by one, or adds them to those of the steps before."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable, Optional, Sequence
+
+import torch
+
+from .measure import storage_address, storage_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Updates:
+    """`when` ("last", "early" or "none") parameters are updated, in the last of `every` calls; `clip_norm`: gradients have at most this norm
+    before, all together; `scaler`: a torch.amp.GradScaler."""
+
+    when: str = "last"
+    every: int = 1
+    clip_norm: Optional[float] = None
+    scaler: Any = None
+
+    @property
+    def adds(self) -> bool:
+        """Whether gradients are added to what parameters have in .grad."""
+        return self.when == "none" or self.every > 1
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether a gradient is used as soon as it is there, and is not needed after."""
+        return self.when == "early" or self.adds
+
+    def scaled(self, loss: torch.Tensor) -> torch.Tensor:
+        """What gradients are of."""
+        return loss if self.scaler is None else self.scaler.scale(loss)
+
+
+def use(how: Updates, optimizer: Any, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+    """Updates one parameter, or adds to its gradient as backward() does."""
+    if how.adds and parameter.grad is not None:
+        parameter.grad.add_(gradient)
+        return
+    parameter.grad = handed_over(parameter, gradient, set())
+    if not how.adds:
+        _only(optimizer, parameter)
+        parameter.grad = None
+
+
+def update(how: Updates, optimizer: Any, parameters: Sequence[torch.nn.Parameter]) -> None:
+    """Updates all parameters by their gradients, clipped and unscaled."""
+    if how.clip_norm is not None:
+        if how.scaler is not None:
+            how.scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(parameters, how.clip_norm)
+    if how.scaler is None:
+        optimizer.step()
+    else:
+        how.scaler.step(optimizer)
+        how.scaler.update()
+
+
+def forget_gradients(parameters: Iterable[torch.nn.Parameter]) -> None:
+    for parameter in parameters:
+        parameter.grad = None
+
+
+def handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], taken: set[int]) -> Optional[torch.Tensor]:
+    """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout. `taken`: storages in use."""
+    if gradient is None:
+        return None
+    storage = storage_address(gradient)
+    own = storage not in taken and gradient.numel() * gradient.element_size() == storage_of(gradient).nbytes()
+    taken.add(storage)
+    dense = parameter.is_contiguous() or parameter.is_contiguous(memory_format=torch.channels_last if parameter.dim() == 4 else torch.contiguous_format)
+    strides = parameter.stride() if dense else torch.empty(parameter.shape, device="meta").stride()
+    if own and gradient.stride() == strides:
+        return gradient
+    return torch.empty_strided(parameter.shape, strides, dtype=gradient.dtype).copy_(gradient)
+
+
+def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:
+    """Restricts the optimizer's groups to one parameter: scanning all of them would take longer than the update."""
+    before = [group["params"] for group in optimizer.param_groups]
+    try:
+        for group in optimizer.param_groups:
+            group["params"] = [parameter] if any(p is parameter for p in group["params"]) else []
+        optimizer.step()
+    finally:
+        for group, parameters in zip(optimizer.param_groups, before):
+            group["params"] = parameters
