@@ -58,6 +58,7 @@ class Trainer:
                state) or, without an ONNX file, lacks a parameter. False: such tensors are ignored, and missing parameters are
                initialised as in PyTorch, by `seed`; `notices` name them
     seed       of initial weights, data order and dropout, from 0 to 2**64 - 1; None: that of `resume`, or 0
+    shuffle    True: the samples in another order in every epoch, by `seed`; False: in the order of the data, in every epoch
     samples    number of synthetic samples, 1024
     resume     a checkpoint of save()
     storage    a folder or file to page to; None: a temporary file in $TMPDIR or /var/tmp
@@ -86,6 +87,7 @@ class Trainer:
         strict: bool = True,
         resume: Optional[Path] = None,
         seed: Optional[int] = None,
+        shuffle: bool = True,
         samples: Optional[int] = None,
         storage: Optional[Path] = None,
         encrypt: bool = False,
@@ -114,7 +116,7 @@ class Trainer:
         if weights is not None and resume is not None:
             raise InputError("weights", "excludes resume: a checkpoint has weights")
         arguments: dict[str, Any] = dict(
-            seed=seed, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
+            seed=seed, shuffle=shuffle, samples=samples, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
             momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay,
             nesterov=nesterov, lr_schedule=lr_schedule, lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma,
             lr_length=lr_length, lr_least=lr_least, storage=optional_file("storage", storage),
@@ -262,6 +264,7 @@ def train(
     strict: bool = True,
     resume: Optional[Path] = None,
     seed: Optional[int] = None,
+    shuffle: bool = True,
     samples: Optional[int] = None,
     storage: Optional[Path] = None,
     encrypt: bool = False,
@@ -283,7 +286,8 @@ def train(
 ) -> Trained:
     """Trains by a plan: a Trainer, whose arguments these are from `weights` on, for `steps` steps.
 
-    A step takes one batch of the plan's batch size: an epoch of n samples has n // batch_size steps. `on_step` is called after each
+    A step takes one batch of the plan's batch size: an epoch of n samples has n // batch_size steps, and leaves out the samples at its
+    end that fill no batch. `shuffle` gives every epoch an order of its own, which follows from `seed`. `on_step` is called after each
     step and ends training by returning False. `checkpoint` and `onnx_out` (Trainer.save_onnx) are written at the end. A loss that is
     not finite ends training with a warning; states with values that are not finite are never written. Raises as Trainer; Ctrl-C raises
     KeyboardInterrupt after the current step.
@@ -316,7 +320,7 @@ def train(
     trainer = Trainer(
         plan, data, validation=validation,
         weights=weights, onnx=onnx, input_shapes=input_shapes, loss_output=loss_output, strict=strict, resume=resume, seed=seed,
-        samples=samples, storage=storage, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
+        shuffle=shuffle, samples=samples, storage=storage, encrypt=encrypt, kernels=kernels, threads=threads, learning_rate=learning_rate,
         momentum=momentum, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay, nesterov=nesterov, lr_schedule=lr_schedule,
         lr_warmup=lr_warmup, lr_step_size=lr_step_size, lr_gamma=lr_gamma, lr_length=lr_length, lr_least=lr_least,
     )

@@ -131,6 +131,7 @@ runtime::TrainerOptions take_options(Arguments& arguments) {
   runtime::TrainerOptions options;
   options.seed = arguments.whole("seed", 0, std::numeric_limits<std::uint64_t>::max());
   options.data = arguments.take<fs::path>("data");
+  options.shuffle = arguments.flag("shuffle", true);
   if (const auto samples = arguments.count("samples")) options.samples = *samples;
   options.validation = arguments.take<fs::path>("validation");
   options.resume = arguments.take<fs::path>("resume");

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "poet/runtime/data/dataset.h"
 
@@ -52,6 +55,14 @@ RC_GTEST_PROP(BatchOfStep, IsAFunctionOfStepAndSeed, ()) {
   RC_ASSERT(batch(step, samples, seed, 50) == batch(step, samples, seed, 50));
   // 50 numbers would have to agree by chance: at 50 samples, once in 50! times.
   RC_ASSERT(batch(step, samples, seed, 50) != batch(step, samples, seed + 1, 50));
+}
+
+TEST(BatchOfStep, WithoutASeedEveryEpochHasTheOrderOfTheData) {
+  std::vector<std::int64_t> found(3);
+  for (const auto& [step, first] : {std::pair(1, 0), std::pair(3, 6), std::pair(4, 0), std::pair(5, 3)}) {
+    batch_of_step(step, 11, std::nullopt, found);  // 3 steps; the last two samples fill no batch
+    EXPECT_EQ(found, (std::vector<std::int64_t>{first, first + 1, first + 2})) << step;
+  }
 }
 
 TEST(BatchOfStep, EpochsAndSeedsDiffer) {

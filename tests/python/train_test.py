@@ -74,6 +74,40 @@ class Training(unittest.TestCase):
             self.assertEqual(resumed.steps_done, 5)
             self.assertTrue(equal(resumed.state_dict(), trained.state_dict))
 
+    def test_samples_are_shuffled_for_every_epoch_unless_told_otherwise(self):
+        epoch = 3  # steps
+        data = self.data(epoch * SMALL["batch_size"] + 5)  # the last five fill no batch
+        rate = dict(learning_rate=1e-30)  # the loss is that of the batch alone
+        given = poet.train(self.tight, data, steps=2 * epoch, shuffle=False, **rate)
+        self.assertEqual(list(given.losses[:epoch]), list(given.losses[epoch:]))
+        first = {name: array[: SMALL["batch_size"]] for name, array in data.items()}
+        self.assertEqual(given.losses[0], poet.train(self.tight, first, steps=1, shuffle=False, **rate).losses[0])
+        orders = [poet.train(self.tight, data, steps=2 * epoch, seed=seed, shuffle=True, **rate).losses for seed in (0, 0, 1)]
+        self.assertEqual(list(orders[0]), list(orders[1]))
+        self.assertEqual(list(orders[0]), list(poet.train(self.tight, data, steps=2 * epoch, **rate).losses))
+        self.assertEqual(len({loss for losses in (orders[0], orders[2], given.losses[:epoch]) for loss in losses}), 5 * epoch)
+        for wrong in ("no", 2, [True]):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^shuffle: cannot be "):
+                poet.train(self.tight, data, shuffle=wrong)
+
+    def test_the_order_of_the_data_is_that_of_the_program_and_a_resumed_run_is_told_of_another(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.tight.save(f"{folder}/x.plan")
+            run = ("run", f"{folder}/x.plan", "--samples", 200)
+            said = program(*run, "--steps", 5, "--no-shuffle", "--checkpoint", f"{folder}/x.safetensors")
+            trained = poet.train(self.tight, steps=5, samples=200, shuffle=False)
+            self.assertEqual([np.float32(loss) for loss in said["losses"]], list(trained.losses))
+            self.assertNotEqual(said["losses"], program(*run, "--steps", 5)["losses"])
+            self.assertRegex(said["data"], "^synthetic, .*, not shuffled$")
+            resume = dict(samples=200, resume=f"{folder}/x.safetensors")
+            self.assertEqual(poet.Trainer(self.tight, **resume, shuffle=False).notices, [])
+            self.assertRegex(poet.Trainer(self.tight, **resume).notices[0], "^data differs from the checkpoint's: .*, before .*, not shuffled$")
+            paged = plan_of(ram_budget=700_000, persistent="auto", optimizer="momentum", accumulate=2, gap=1)  # parameters, too
+            poet.train(paged, steps=1, storage=f"{folder}/pages", shuffle=False)
+            self.assertEqual(poet.Trainer(paged, resume=f"{folder}/pages", shuffle=False).steps_done, 1)
+            with self.assertRaisesRegex(poet.InputError, "holds a run that differs in its data: .*, not shuffled, not "):
+                poet.Trainer(paged, resume=f"{folder}/pages")
+
     def test_validations_are_those_of_the_program(self):
         data, unseen = self.data(), {name: array[:150] for name, array in self.data(200).items()}
         with tempfile.TemporaryDirectory() as folder:

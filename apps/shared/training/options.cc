@@ -48,6 +48,8 @@ void add_run_options(const Parser& parser, RunOptions& options) {
                "learnable synthetic data set)",
                "PATH");
   group.option("--samples", options.samples, "size of the synthetic data set (default 1024)", "N");
+  group.flag("--no-shuffle", options.no_shuffle,
+             "take the samples in the order of the data (default: shuffled anew for every epoch, by --seed)");
   group.option("--seed", options.seed,
                "seed of initial weights, data order and dropout (default: 0, or the resumed checkpoint's)",
                "N");

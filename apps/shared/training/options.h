@@ -18,6 +18,7 @@ class Parser;
 
 /// As typed; absent if not given.
 struct RunOptions {
+  bool no_shuffle = false;
   std::optional<std::string> steps, seed, data, samples, weights, resume, checkpoint, checkpoint_every;
   OptimizerOptions optimizer;
   std::optional<std::string> validate, validate_every, best, stop_after;

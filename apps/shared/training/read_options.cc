@@ -148,6 +148,7 @@ RunChoice read_run_options(const RunOptions& options, const MachineOptions& mach
   if (options.data && options.samples)
     throw InputError("--samples", "is for the synthetic data set, not for --data");
   trainer.data = options.data;
+  trainer.shuffle = !options.no_shuffle;
   if (options.samples) trainer.samples = parse_count("--samples", *options.samples);
   if (options.weights && options.resume)
     throw InputError("--weights", "cannot be combined with --resume: a checkpoint has weights");

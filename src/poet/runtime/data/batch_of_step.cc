@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <numeric>
 
 #include "poet/base/amounts.h"
 #include "poet/base/error.h"
@@ -50,7 +51,7 @@ class Permutation {
 
 }  // namespace
 
-void batch_of_step(std::int64_t step, std::int64_t samples, std::uint64_t seed,
+void batch_of_step(std::int64_t step, std::int64_t samples, std::optional<std::uint64_t> seed,
                    std::span<std::int64_t> batch) {
   ensure(step >= 1 && !batch.empty(), "steps count from 1, and a batch has samples");
   const auto size = static_cast<std::int64_t>(batch.size());
@@ -61,7 +62,8 @@ void batch_of_step(std::int64_t step, std::int64_t samples, std::uint64_t seed,
   const std::int64_t steps_per_epoch = samples / size;
   const std::int64_t epoch = (step - 1) / steps_per_epoch;
   const std::int64_t first = (step - 1) % steps_per_epoch * size;
-  const Permutation order(samples, subkey(seed, static_cast<std::uint64_t>(epoch)));
+  if (!seed) return std::iota(batch.begin(), batch.end(), first);
+  const Permutation order(samples, subkey(*seed, static_cast<std::uint64_t>(epoch)));
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i] = order(first + static_cast<std::int64_t>(i));
 }
 

@@ -12,7 +12,7 @@
 
 namespace poet::runtime {
 
-Batches::Batches(const Graph& graph, const Dataset& data, std::uint64_t seed)
+Batches::Batches(const Graph& graph, const Dataset& data, std::optional<std::uint64_t> seed)
     : graph_(graph), data_(data), seed_(seed), places_(graph.ops.size(), 0) {
   const std::vector<DataInput> inputs = data_inputs(graph);
   std::map<std::string, std::size_t> by_tensor;

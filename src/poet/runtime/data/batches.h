@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace poet::runtime {
 
 class Batches {
  public:
-  /// `graph` and `data` must outlive it; the samples must fit the inputs of `graph`. Nothing is selected yet.
-  Batches(const Graph& graph, const Dataset& data, std::uint64_t seed);
+  /// `graph` and `data` must outlive it; the samples must fit the inputs of `graph`. `seed`: as of
+  /// batch_of_step(). Nothing is selected yet.
+  Batches(const Graph& graph, const Dataset& data, std::optional<std::uint64_t> seed);
 
   /// Selects batch_of_step(step) for read(). Throws InputError if the data has too few samples for a batch.
   /// Does not allocate otherwise.
@@ -37,7 +39,7 @@ class Batches {
 
   const Graph& graph_;
   const Dataset& data_;
-  std::uint64_t seed_;
+  std::optional<std::uint64_t> seed_;   // of the order of samples
   IdVector<OpId, std::size_t> places_;  // of each `input` op's data in data_inputs()
   std::vector<std::int64_t> batch_;     // sample numbers
   std::vector<std::byte> sample_;       // the largest of those that are read in parts

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,10 +59,10 @@ class Dataset {
                                                          std::uint64_t seed);
 
 /// Writes the samples of step `step` (from 1) to `batch`. Each epoch visits all samples once in a different
-/// order, a keyed permutation, so that resuming needs no state. Batches do not cross epochs: the last samples
-/// of an epoch that do not fill a batch are dropped. Throws InputError if there are fewer samples than a
-/// batch has. O(batch); does not allocate.
-void batch_of_step(std::int64_t step, std::int64_t samples, std::uint64_t seed,
+/// order, a permutation keyed by `seed`, so that resuming needs no state; without a seed, in the data's own.
+/// Batches do not cross epochs: the last samples of an epoch that do not fill a batch are dropped. Throws
+/// InputError if there are fewer samples than a batch has. O(batch); does not allocate.
+void batch_of_step(std::int64_t step, std::int64_t samples, std::optional<std::uint64_t> seed,
                    std::span<std::int64_t> batch);
 
 }  // namespace poet::runtime

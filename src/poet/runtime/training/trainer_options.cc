@@ -83,10 +83,14 @@ void check_early_stop(bool goes_on_from_pages, bool keeps_best) {
 
 std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
                                                     const TrainerOptions& options) {
-  return {{"data", data.description()},
+  return {{"data", describe_data(data, options)},
           {"kernels", kernels_description(options.kernels)},
           {"optimizer", describe_optimizer(training)},
           {"schedule", describe_schedule(options.schedule)}};
+}
+
+std::string describe_data(const Dataset& data, const TrainerOptions& options) {
+  return data.description() + (options.shuffle ? "" : ", not shuffled");
 }
 
 void check_rules(Semantics semantics) {

@@ -25,6 +25,8 @@ struct TrainerOptions {
   /// Seed of weights, data order and dropout. Absent: that of the resumed checkpoint, or 0.
   std::optional<std::uint64_t> seed{};
 
+  bool shuffle = true;  // the samples, anew for every epoch
+
   // The data: the first that is given.
   const Dataset* dataset = nullptr;             // must outlive the trainer
   std::optional<std::filesystem::path> data{};  // as open_dataset() takes it
@@ -73,6 +75,9 @@ void check_early_stop(bool goes_on_from_pages, bool keeps_best);
 /// Returns the settings besides plan, seed and weights that determine the bits of a run, by name.
 [[nodiscard]] std::map<std::string, std::string> circumstances_of(const Graph& training, const Dataset& data,
                                                                   const TrainerOptions& options);
+
+/// "CIFAR-10, 50,000 images of 3x32x32, 10 classes, not shuffled".
+[[nodiscard]] std::string describe_data(const Dataset& data, const TrainerOptions& options);
 
 /// Throws InputError unless the semantics is `device`: others cannot be executed.
 void check_rules(Semantics semantics);

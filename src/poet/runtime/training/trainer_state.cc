@@ -89,7 +89,7 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
   check_machine(total(setup.map));
   run = first_state(options);
   data = choose_data(graph, options, run.seed);
-  setup.data = data.data->description();
+  setup.data = describe_data(*data.data, options);
   std::map<std::string, std::string> circumstances = circumstances_of(graph, *data.data, options);
   circumstances["batch size"] = fmt::format("{}", file.instance.batch_size);
   circumstances["precision"] = to_string(precision_of(graph));
@@ -97,7 +97,8 @@ Trainer::State::State(PlanFamily family, const TrainerOptions& options)
     go_on(circumstances);
   else
     start(options, circumstances);
-  batches = std::make_unique<Batches>(graph, *data.data, run.seed);
+  batches =
+      std::make_unique<Batches>(graph, *data.data, options.shuffle ? std::optional(run.seed) : std::nullopt);
   validation_plans = options.validation_plans;
   ensure(validation_plans.empty() || validation_plans.size() == plans.size(),
          "every plan has one for the validation");
