@@ -1,27 +1,17 @@
-"""Conversion of arguments for the module _core."""
+"""Arguments: their names, and their conversion for the module _core."""
 
 from __future__ import annotations
 
 import difflib
 import functools
 import inspect
-import json
 import operator
 import os
-from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast
+from typing import Any, Callable, Collection, Mapping, Optional, Sequence, TypeVar, cast
 
-from ._paths import Path, optional_file
-from .devices import Device
 from .errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def device_arguments(device: Union[Path, Device, None]) -> dict[str, Any]:
-    """Returns the core's arguments for a device: a profile's name, its file, or a Device."""
-    if isinstance(device, Device):
-        return {"device_json": json.dumps(device.to_json())}
-    return {"device": optional_file("device", device, "a name, a file or a poet.Device")}
 
 
 def onnx_import(file: Optional[str], options: Mapping[str, Any]) -> Optional[dict[str, Any]]:
@@ -33,35 +23,82 @@ def onnx_import(file: Optional[str], options: Mapping[str, Any]) -> Optional[dic
 
 
 # The names in PyTorch and other libraries.
-_MEANT = {"lr": "learning_rate", "epsilon": "eps", "betas": "beta1", "scheduler": "lr_schedule", "epochs": "steps", "num_steps": "steps", "callback": "on_step"}
+_MEANT = {"lr": "learning_rate", "epsilon": "eps", "betas": "beta1", "scheduler": "lr_schedule", "epochs": "steps", "num_steps": "steps",
+          "callback": "on_step", "network": "model", "memory": "ram_budget"}
 _SAID = {"betas": "beta1 and beta2", "epochs": "steps, the number of batches"}
 # Arguments of solve() that a plan holds.
 _OF_THE_PLAN = ("model", "device", "ram_budget", "runtime_budget", "deadline", "batch_size", "optimizer", "accumulate", "clip_norm",
                 "label_smoothing", "precision", "trainable", "sequence_length", "loss", "huber_delta", "split")
+# Two words for one thing, poet's and the published reference's (and the program's): what has one as an argument takes the other, too.
+_SAME = {"platform": "device", "device": "platform"}
+
+
+def named(function: Callable[..., Any]) -> list[str]:
+    """The arguments that the function takes by name."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) and each.name != "self"]
+
+
+def hint(name: str, known: Sequence[str]) -> str:
+    """What may have been meant by the unknown argument `name`, to be put behind a message; empty if nothing is near."""
+    longer = [other for other in known if other.startswith(name + "_")]
+    close = longer or difflib.get_close_matches(name, known, 1) or [other for other in known if name in other.split("_")]
+    if _MEANT.get(name) in known:
+        return f"; did you mean {_SAID.get(name, _MEANT[name])}?"
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def no_argument(called: str, name: str, known: Sequence[str]) -> TypeError:
     """The error for a keyword argument that the function `called` does not have, with what may have been meant."""
-    close = difflib.get_close_matches(name, known, 1)
-    if name in _OF_THE_PLAN and "plan" in known:
-        hint = ": the plan holds it, so it is an argument of solve()"
-    elif _MEANT.get(name) in known:
-        hint = f"; did you mean {_SAID.get(name, _MEANT[name])}?"
-    else:
-        hint = f"; did you mean {close[0]}?" if close else ""
-    return TypeError(f"{called}(): {name} is no argument of it{hint}")
+    of_the_plan = name in _OF_THE_PLAN and "plan" in known
+    said = ": the plan holds it, so it is an argument of solve()" if of_the_plan else hint(name, known)
+    return TypeError(f"{called}(): {name} is no argument of it{said}")
 
 
-def names_mistakes(function: F) -> F:
-    """Lets a keyword argument that `function` does not have raise TypeError naming `function` and what may have been meant."""
-    known = list(inspect.signature(function).parameters)
+def by_known_names(called: str, options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """The options with those called by the other of two words (_SAME) under the one that is `known`. Raises TypeError for both words."""
+    renamed = {}
+    for name, value in options.items():
+        other = _SAME.get(name, name)
+        if name in known or other not in known:
+            renamed[name] = value
+        elif other in options:
+            raise TypeError(f"{called}(): {name} is another word for {other}: leave one of them out")
+        else:
+            renamed[other] = value
+    return renamed
+
+
+def names_mistakes(what: F) -> F:
+    """Lets a keyword argument that a function does not have raise TypeError naming the function and what may have been meant, and lets
+    it take `platform` for `device`. Of a class: all of its public functions. Their signatures stay as they are."""
+    is_class = isinstance(what, type)
+    if not is_class:
+        return _checked(what)
+    for name, member in list(vars(what).items()):
+        if name.startswith("_") and name != "__init__":
+            continue
+        if inspect.isfunction(member):
+            setattr(what, name, _checked(member))
+        elif isinstance(member, staticmethod):
+            setattr(what, name, staticmethod(_checked(member.__func__)))
+    return what
+
+
+def _checked(function: F) -> F:
+    known = named(function)
+    taken = frozenset(known)
     called = function.__qualname__.removesuffix(".__init__")
+    if not known:
+        return function
 
     @functools.wraps(function)
     def checked(*arguments: Any, **options: Any) -> Any:
-        for name in options:
-            if name not in known:
-                raise no_argument(called, name, known)
+        if not options.keys() <= taken:
+            options = by_known_names(called, options, taken)
+            for name in options:
+                if name not in taken:
+                    raise no_argument(called, name, known)
         return function(*arguments, **options)
 
     return cast(F, checked)

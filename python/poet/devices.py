@@ -7,10 +7,12 @@ import json
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._arguments import names_mistakes
 from ._json import text_of
-from ._paths import Path, file_argument
+from ._paths import Path, file_argument, optional_file
 
 
+@names_mistakes
 @dataclasses.dataclass(frozen=True)
 class Transfer:
     """One direction between RAM and storage: b bytes take latency_seconds + b / bytes_per_second and draw `watts` above idle."""
@@ -20,6 +22,7 @@ class Transfer:
     watts: float
 
 
+@names_mistakes
 @dataclasses.dataclass(frozen=True)
 class Device:
     """A device profile: SI units, bytes whole; watts are increments over `idle_watts`.
@@ -88,3 +91,10 @@ class Device:
 def devices() -> list[str]:
     """Returns the names of the built-in profiles, for `device=` and Device.load()."""
     return _core.device_names()
+
+
+def device_arguments(device: Union[Path, Device, None]) -> dict[str, Any]:
+    """Returns the core's arguments for a device: a profile's name, its file, or a Device."""
+    if isinstance(device, Device):
+        return {"device_json": json.dumps(device.to_json())}
+    return {"device": optional_file("device", device, "a name, a file or a poet.Device")}

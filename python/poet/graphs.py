@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Un
 import numpy as np
 
 from . import _core
-from ._arguments import device_arguments, onnx_import, shape_arguments
+from ._arguments import names_mistakes, onnx_import, shape_arguments
 from ._paths import Path, file_argument
-from .devices import Device
+from .devices import Device, device_arguments
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _PAGE_COSTS = ("page_in_seconds", "page_out_seconds", "page_in_joules", "page_out_joules")
 
 
+@names_mistakes
 class Graph:
     """A training graph with its costs, for solve(graph=...): built op by op, or read.
 
@@ -321,9 +322,10 @@ def _attributes(op: Mapping[str, Any], written: Sequence[Mapping[str, Any]], bac
     return attributes
 
 
+@names_mistakes
 def import_onnx(
     file: Path,
-    device: Union[str, Device],
+    device: Union[Path, Device],
     *,
     batch_size: Optional[int] = None,
     input_shapes: Optional[Mapping[str, Sequence[int]]] = None,

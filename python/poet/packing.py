@@ -8,19 +8,23 @@ from dataclasses import dataclass, fields
 from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _core
+from ._arguments import names_mistakes
 from ._paths import Path, file_argument
 from .errors import InputError
 
 _LARGEST = 2**60
 
 
+@names_mistakes
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer that is alive during [lower, upper), with `size` bytes.
+    """A buffer that is alive during [lower, upper), times in whole numbers of any unit, with `size` bytes.
 
-    Times are whole numbers of any unit. alignment: bytes; the offset is a multiple of it. offset: fixed, in bytes from the beginning
-    of its bank. gaps: periods (begin, end) within the lifetime, in order, during which nothing is kept. bank: the name of the one
-    that it has to be in. id: for the caller.
+    alignment  bytes; the offset is a multiple of it
+    offset     fixed, in bytes from the beginning of its bank; None: to be found
+    gaps       periods (begin, end) within the lifetime, in order, during which nothing is kept
+    bank       the name of the one that it has to be in; None: any
+    id         for the caller
     """
 
     lower: int
@@ -54,6 +58,7 @@ class Packing:
         return self.height is not None
 
 
+@names_mistakes
 def pack(
     buffers: Union[Path, Iterable[Union[Buffer, Sequence[int], Mapping[str, Any]]]],
     *,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Optional, Union
 
 from . import _core
+from ._arguments import names_mistakes
 from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .graphs import Graph
@@ -16,6 +17,7 @@ from .graphs import Graph
 _KINDS = {"o": "page_out", "i": "page_in", "w": "wait", "c": "compute", "f": "free"}
 
 
+@names_mistakes
 class Plan:
     """A plan with the verifier's verdict on it. Every figure is the verifier's.
 
@@ -181,6 +183,7 @@ class Page:
         return f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 720px; border: 0"></iframe>'
 
 
+@names_mistakes
 def read_plans(file: Path, ram_budget: Union[int, str, None] = None, semantics: Optional[str] = None) -> list[Plan]:
     """Reads and verifies the plans of a plan file, or the plan of a schedule file.
 
@@ -190,6 +193,7 @@ def read_plans(file: Path, ram_budget: Union[int, str, None] = None, semantics: 
     return [Plan(core) for core in _core.read_plans(file_argument("file", file), semantics=semantics, ram_budget=ram_budget)]
 
 
+@names_mistakes
 def verify(what: Union[Plan, Path]) -> dict[str, Any]:
     """Returns the verifier's verdict on a plan, or on a plan or schedule file: every rule replayed (Plan.verdict).
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import hint, named
 from .errors import InputError
 from .graphs import Graph
 from .results import Result, Schedule
@@ -107,15 +108,16 @@ def solve(
     TypeError. Raises InputError naming the argument that is out of range.
     """
     if unknown:
+        first = next(iter(unknown))
         raise TypeError(
             f"{', '.join(unknown)}: no such argument of the published reference, whose function solve() is with a platform; "
-            f"without, it takes device={platform!r}"
+            f"without, it takes device={platform!r}{hint(first, named(solve))}"
         )
     for name, value in (("model", model), ("platform", platform), ("ram_budget", ram_budget), ("runtime_budget", runtime_budget)):
         if value is None:
             raise TypeError(f"{name}: is missing")
-    if not np.isfinite(ram_budget):
-        raise InputError("ram_budget", "must be finite")
+    if isinstance(ram_budget, str) or not np.isfinite(ram_budget):
+        raise InputError("ram_budget", f"must be a finite number of bytes where there is a platform; with device={platform!r} it may be text")
     others = [name for name, value in (("use_actual_gurobi", use_actual_gurobi), ("solver", solver)) if value is not None]
     if others and not (others == ["solver"] and solver == "cbc"):
         warnings.warn(f"{' and '.join(others)}: chooses among the reference's solvers; poet solves with its own and CBC", stacklevel=3)

@@ -7,9 +7,9 @@ import json
 from typing import Any, Callable, Mapping, Optional, Sequence, Union, overload
 
 from . import _core, published
-from ._arguments import device_arguments, no_argument, onnx_import, shape_arguments
+from ._arguments import named, names_mistakes, no_argument, onnx_import, shape_arguments
 from ._paths import Path, file_argument, optional_file
-from .devices import Device
+from .devices import Device, device_arguments
 from .errors import InputError
 from .graphs import Graph
 from .results import Result
@@ -153,7 +153,7 @@ def solve(
     With `platform` in place of `device`, this is the published reference's function, with the paper's rules and instances: see
     poet.published.solve().
     """
-    named = {
+    given = {
         "deadline": deadline,
         "beyond_device_ram": beyond_device_ram,
         "max_bytes_written": max_bytes_written,
@@ -188,8 +188,8 @@ def solve(
         "progress": progress,
     }
     if options and platform is None:
-        raise no_argument("solve", next(iter(options)), ["model", "ram_budget", "runtime_budget", "onnx", "instance", "graph", "device", *named])
-    options.update((name, value) for name, value in named.items() if value is not None)
+        raise no_argument("solve", next(iter(options)), named(solve))
+    options.update((name, value) for name, value in given.items() if value is not None)
     if platform is not None:
         if onnx is not None or instance is not None or graph is not None or device is not None:
             raise TypeError("platform: is the published reference's argument, of published networks; use device=")
@@ -202,6 +202,7 @@ def solve(
     return Result(answer, graph._onnx if graph is not None else onnx_import(subject["onnx"], options))
 
 
+@names_mistakes
 def compare(
     model: Optional[str] = None,
     *,

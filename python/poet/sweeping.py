@@ -6,10 +6,12 @@ import json
 from typing import Any, Callable, Mapping, Optional, Union
 
 from . import _core
+from ._arguments import names_mistakes
 from ._json import text_of
 from ._paths import Path, file_argument, optional_file
 
 
+@names_mistakes
 def sweep(
     spec: Union[Mapping[str, Any], Path],
     *,
@@ -19,7 +21,7 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Runs every combination of a specification's lists, as `poet sweep` does. Returns one dictionary per point, for pandas.DataFrame.
 
-        rows = poet.sweep({"networks": ["linear"], "platforms": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
+        rows = poet.sweep({"networks": ["linear"], "devices": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
 
     `spec`: a file, or the object that one holds (docs/formats_sweep.md); file names in it are relative to its folder, or to the
     current one. `store`: a results store (SQLite), created if missing: points that it has are not rerun, and new ones are added. `jobs`:

@@ -43,6 +43,7 @@ class Validation(NamedTuple):
     seconds: float
 
 
+@names_mistakes
 class Trainer:
     """Training by a plan, step by step: `for step in trainer.run(100): print(step.loss)`.
 
@@ -73,7 +74,6 @@ class Trainer:
     train: OpenMP's threads do not survive a fork (multiprocessing: use the method "spawn").
     """
 
-    @names_mistakes
     def __init__(
         self,
         plan: Plan,
@@ -359,6 +359,7 @@ def train(
     return Trained(losses, done, state, validations, trainer.best_step, trainer.best_loss, notices)
 
 
+@names_mistakes
 def inputs(plan: Plan) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Returns the inputs of a plan's step: name -> element type and shape of one sample."""
     return {name: (dtype, tuple(shape)) for name, dtype, shape, _ in _core.inputs(plan._core)}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _safetensors
-from ._arguments import shape_arguments
+from ._arguments import names_mistakes, shape_arguments
 from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .plans import Plan
@@ -17,6 +17,7 @@ from .plans import Plan
 Array = npt.NDArray[Any]
 
 
+@names_mistakes
 def convert_weights(file: Path, out: Path, *, onnx: Optional[Path] = None, model: Optional[str] = None) -> dict[str, Any]:
     """Converts weights as `poet weights` does: of an ONNX file into the safetensors file `out`, or of a safetensors file (a checkpoint
     is one) into the ONNX file `out`.

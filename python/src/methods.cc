@@ -41,7 +41,7 @@ std::vector<std::string> compare(const py::kwargs& given) {
     fitted = posed.workload;
     if (fitted.cuts) cut_to_fit(fitted, posed.limits.ram_budget);
   }
-  warn_of_least(problem);
+  warn_of_least(problem, 3);  // of compare(), behind names_mistakes()
   const SolveOptions options = solve_options(problem.policy, problem.how.options);
   std::vector<std::string> rows;
   for (const Method* method : chosen) {

@@ -166,11 +166,10 @@ void settle_least(Problem& problem) {
   problem.policy = with_ram(problem.policy, *problem.least);
 }
 
-void warn_of_least(const Problem& problem) {
-  constexpr py::ssize_t kCaller = 2;  // of the package's function
+void warn_of_least(const Problem& problem, py::ssize_t caller) {
   if (!problem.least || problem.least->has_plan) return;
   const std::string note = "ram_budget: " + with_argument_names(problem.least->note);
-  if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), kCaller) != 0) throw py::error_already_set();
+  if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), caller) != 0) throw py::error_already_set();
 }
 
 }  // namespace poet::python

@@ -42,8 +42,8 @@ struct Wanted {
 /// takes up to some half of the time limit, or all of it with a deadline or a limit on bytes written.
 [[nodiscard]] Answer posed_problem(const Problem& problem);
 void settle_least(Problem& problem);
-/// With the lock, afterwards: a Python warning where no plan told what the least is. Raises it where warnings
-/// are errors.
-void warn_of_least(const Problem& problem);
+/// With the lock, afterwards: a Python warning where no plan told what the least is, for the line `caller`
+/// frames of Python up. Raises it where warnings are errors.
+void warn_of_least(const Problem& problem, py::ssize_t caller);
 
 }  // namespace poet::python

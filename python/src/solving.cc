@@ -61,7 +61,7 @@ Answer solve(const py::kwargs& given) {
     answer = answered(posed_problem(problem));
   }
   callbacks.rethrow();
-  warn_of_least(problem);
+  warn_of_least(problem, 2);  // of solve()
   answer.ram_note = with_argument_names(problem.least ? problem.least->note : answer.ram_note);
   return answer;
 }

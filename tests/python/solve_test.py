@@ -48,6 +48,9 @@ class Answers(unittest.TestCase):
             none = poet.solve("bert_tiny", device="m4", ram_budget="least", time_limit=0.001)
         self.assertEqual(warned.filename, __file__)
         self.assertIn("the device's RAM", none.ram_note)
+        with self.assertWarnsRegex(UserWarning, "ram_budget: the quick search .*found no plan") as warned:
+            poet.compare("bert_tiny", device="m4", ram_budget="least", time_limit=0.001, methods=["chen-sqrt"])
+        self.assertEqual(warned.filename, __file__)
         rows = poet.compare("linear", device="m4", ram_budget="least", methods=["poet"])
         self.assertEqual(rows[0]["verdict"], "holds")
         self.assertLessEqual(rows[0]["peak_ram_bytes"], least.ram_budget)

@@ -29,8 +29,9 @@ void check_files(const JsonField& root, const KnownNames& names) {
           (!is_digest(network.at(file).name()) || !names.is_upload(network.at(file).name())))
         network.at(file).fail("is not the id of an uploaded file");
   }
-  if (!root.has("platforms")) return;
-  for (const JsonField& platform : root.at("platforms").items()) {
+  const char* devices = devices_field(root);
+  if (!root.has(devices)) return;
+  for (const JsonField& platform : root.at(devices).items()) {
     if (platform.json().is_object()) {
       (void)device_from_json(platform.json(), platform.place());
     } else if (std::find(names.devices.begin(), names.devices.end(), platform.name()) ==
@@ -49,9 +50,10 @@ Json spec_of(Json request, const std::function<std::string(const std::string& id
     for (const char* file : {"onnx", "instance"})
       if (network.is_object() && network.contains(file))
         network[file] = name_of(network[file].get<std::string>());
-  if (request.contains("platforms"))
-    for (std::size_t i = 0; i < request["platforms"].size(); ++i)
-      if (request["platforms"][i].is_object()) request["platforms"][i] = platform(i, request["platforms"][i]);
+  const char* devices = request.contains("devices") ? "devices" : "platforms";
+  if (request.contains(devices))
+    for (std::size_t i = 0; i < request[devices].size(); ++i)
+      if (request[devices][i].is_object()) request[devices][i] = platform(i, request[devices][i]);
   return request;
 }
 

@@ -222,8 +222,8 @@ SweepSpec read_lists(const JsonField& root, const fs::path& folder) {
   SweepSpec spec;
   for (const JsonField& item : filled_list(root.at("networks")))
     spec.networks.push_back(read_network(item, folder));
-  if (root.has("platforms")) {
-    for (const JsonField& item : filled_list(root.at("platforms")))
+  if (const char* devices = devices_field(root); root.has(devices)) {
+    for (const JsonField& item : filled_list(root.at(devices)))
       spec.platforms.push_back(read_platform(item, folder));
   }
   for (const SweepSubject& subject : spec.networks) {
@@ -247,8 +247,8 @@ void check_instances(const JsonField& root, const SweepSpec& spec) {
       spec.networks.begin(), spec.networks.end(),
       [](const SweepSubject& subject) { return subject.network.origin == NetworkOrigin::instance; });
   if (!only_instances) return;
-  for (const char* key : {"platforms", "batch_sizes", "sequence_lengths", "persistent", "split", "optimizer",
-                          "accumulate", "clip_norm", "label_smoothing", "precision"}) {
+  for (const char* key : {devices_field(root), "batch_sizes", "sequence_lengths", "persistent", "split",
+                          "optimizer", "accumulate", "clip_norm", "label_smoothing", "precision"}) {
     if (root.has(key)) root.fail_at(key, "is without effect on instance files, which hold graph and costs");
   }
 }
@@ -319,10 +319,10 @@ void read_training(const JsonField& root, SweepSpec& spec) {
 
 SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, const fs::path& folder) {
   const JsonField root(json, name);
-  root.only({"format",     "networks", "platforms", "semantics",         "batch_sizes", "sequence_lengths",
-             "persistent", "split",    "optimizer", "accumulate",        "clip_norm",   "label_smoothing",
-             "precision",  "ram",      "deadlines", "max_bytes_written", "methods",     "gap",
-             "time_limit", "solver"});
+  root.only({"format",     "networks", "platforms",      "devices",           "semantics",  "batch_sizes",
+             "persistent", "split",    "optimizer",      "sequence_lengths",  "accumulate", "clip_norm",
+             "precision",  "ram",      "deadlines",      "max_bytes_written", "methods",    "gap",
+             "time_limit", "solver",   "label_smoothing"});
   static_cast<void>(root.format(1, 1));
   SweepSpec spec = read_lists(root, folder);
   if (root.has("semantics")) spec.semantics = read_semantics(root);
@@ -350,6 +350,12 @@ SweepSpec spec_of(const nlohmann::ordered_json& json, const std::string& name, c
 }
 
 }  // namespace
+
+const char* devices_field(const JsonField& spec) {
+  if (!spec.has("devices")) return "platforms";
+  if (spec.has("platforms")) spec.fail_at("devices", "is another word for platforms: leave one of them out");
+  return "devices";
+}
 
 SweepSpec read_sweep_spec(const fs::path& file) {
   return spec_of(read_json_file(file), file.string(), file.parent_path());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "poet/cost/json_reader.h"
 #include "poet/study/sweep_point.h"
 
 namespace poet {
@@ -50,6 +51,10 @@ struct SweepSpec {
 /// The same for JSON text, called `name` in messages; files that it names are relative to `folder`.
 [[nodiscard]] SweepSpec sweep_spec_of(const std::string& text, const std::string& name,
                                       const std::filesystem::path& folder);
+
+/// Returns the name of the list of devices in a specification: "devices" where it is called so, else
+/// "platforms". Throws InputError if there are both.
+[[nodiscard]] const char* devices_field(const JsonField& spec);
 
 /// Returns every point once, with those of one instance consecutive: in order of networks, platforms, batch
 /// sizes, sequence lengths, RAM, deadlines and methods; instance files have neither platform nor sizes.

@@ -118,6 +118,13 @@ TEST(ServerCommandLine, HasAProfileAsAFileOfItsFolder) {
 TEST(ServerCommandLine, OfASweepHasItsFilesInItsFolder) {
   const OrderJson profile =
       OrderJson::parse(read_text_file(test::repository() / "data" / "devices" / "m0.json"));
+  const JobRun other({{"kind", "sweep"},
+                      {"networks", {"linear"}},
+                      {"devices", {profile}},
+                      {"ram", {0.5}},
+                      {"methods", {"poet"}}});
+  EXPECT_EQ(OrderJson::parse(read_text_file(other.folder.path() / "spec.json"))["devices"][0],
+            other.in_folder("device0.json"));
   const JobRun run({{"kind", "sweep"},
                     {"networks", {"linear", {{"onnx", kFile}, {"input_shapes", {{"x", {1, 2}}}}}}},
                     {"platforms", {"m4", profile}},

@@ -61,6 +61,10 @@ TEST(ServerSweepRequest, ThatIsWrongNamesTheField) {
   EXPECT_THAT(refusal_of(sweep_with("platforms", {"m0", "m0.json"})), HasSubstr("/platforms/1: "));
   EXPECT_THAT(refusal_of(sweep_with("platforms", {{{"name", 5}}})), HasSubstr("/platforms/0"));
   EXPECT_THAT(refusal_of(sweep_with("platforms", "m0")), HasSubstr("/platforms: "));
+  SweepJson devices = SweepJson::parse(sweep_with("devices", {"m0", "/etc/passwd"}));
+  EXPECT_THAT(refusal_of(devices.dump()), HasSubstr("/devices: is another word for platforms"));
+  devices.erase("platforms");
+  EXPECT_THAT(refusal_of(devices.dump()), HasSubstr("/devices/1: "));
   EXPECT_THAT(refusal_of(sweep_with("ram", {"much"})), HasSubstr("/ram/0: "));
   EXPECT_THAT(refusal_of(sweep_with("methods", {"none"})), HasSubstr("/methods/0: "));
   EXPECT_THAT(refusal_of(sweep_with("deadlines", {-1})), HasSubstr("/deadlines/0: "));

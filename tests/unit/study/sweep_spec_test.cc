@@ -41,6 +41,18 @@ TEST(SweepSpec, IsTheProductOfItsListsInstanceByInstance) {
   EXPECT_EQ(points[16].network.name, "vgg16");
 }
 
+TEST(SweepSpec, PlatformsMayBeCalledDevices) {
+  const auto keys = [](const std::string& word) {
+    std::vector<std::string> found;
+    for (const SweepPoint& point : points_of(R"({"format": 1, "networks": ["linear"], ")" + word +
+                                             R"(": ["m0", "m4"], "ram": [0.5], "methods": ["poet"]})"))
+      found.push_back(key_of(point));
+    return found;
+  };
+  EXPECT_EQ(keys("devices").size(), 2U);
+  EXPECT_EQ(keys("devices"), keys("platforms"));
+}
+
 TEST(SweepSpec, KeysSayEverythingAndNothingElse) {
   const auto key = [](const std::string& more) {
     return key_of(points_of(R"({"format": 1, "networks": ["linear"], "platforms": ["m4"], "ram": [0.5],
