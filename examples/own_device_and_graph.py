@@ -34,7 +34,7 @@ for ram in (200_000, 90_000, 80_000, least):
     result = poet.solve(graph=graph, ram_budget=ram, runtime_budget=2)
     print(f"{ram:>7} bytes: {result!r}")
 
-# %% The same in tables, for pandas.DataFrame
+# %% The same in tables; result.plan.values().to_pandas() is a DataFrame
 for value in result.plan.values():
     if value["decision"] != "kept":
         print(value["name"], value["decision"], f"{1e3 * value['ram_seconds']:.1f} ms in RAM")

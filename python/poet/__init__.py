@@ -17,6 +17,7 @@ energy that recomputes and pages what does not fit comes out, with a bound on wh
     convert_weights              weights between ONNX and safetensors files
     compare, methods             every published method within the same limits
     sweep                        methods over networks, devices and limits
+    Table                        the rows of sweep, compare and plans; to_pandas()
     torch                        any PyTorch module's step within a RAM budget (import poet.torch)
     published                    the published reference's own function and results
 
@@ -33,6 +34,7 @@ from .profiling import profile
 from .results import Result, Schedule
 from .solve import compare, methods, solve
 from .sweeping import sweep
+from .tables import Table
 from .training import Step, Trained, Trainer, Validation, inputs, train
 from .weights import convert_weights
 
@@ -50,6 +52,7 @@ __all__ = [
     "Result",
     "Schedule",
     "Step",
+    "Table",
     "Trained",
     "Trainer",
     "Transfer",

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import names_mistakes, onnx_import, shape_arguments
+from ._libraries import library
 from ._paths import Path, file_argument
 from .devices import Device, device_arguments
 from .errors import InputError
@@ -240,14 +241,13 @@ class Graph:
 
     # ---- networkx
 
-    def to_networkx(self) -> networkx.DiGraph:
+    def to_networkx(self) -> networkx.DiGraph[Any]:
         """Returns a networkx.DiGraph with a node per op, by name, in the ops' order, with `bytes`, `seconds`, `joules`, `backward`,
         `recomputable` and, for values that can be paged, `page`, and an edge from each op to the readers of its result. Parameters are
-        omitted; the graph's attribute `persistent_bytes` has the bytes of those in RAM."""
-        import networkx
-
+        omitted; the graph's attribute `persistent_bytes` has the bytes of those in RAM. Raises ImportError without networkx."""
         instance = self.to_json()
-        graph = networkx.DiGraph(name=instance.get("name", ""), persistent_bytes=instance.get("persistent_bytes", 0))
+        digraph = library("networkx", "Graph.to_networkx()").DiGraph
+        graph: networkx.DiGraph[Any] = digraph(name=instance.get("name", ""), persistent_bytes=instance.get("persistent_bytes", 0))
         if "nodes" in instance:
             nodes = instance["nodes"]
             for node in nodes:
@@ -267,12 +267,11 @@ class Graph:
         return graph
 
     @staticmethod
-    def from_networkx(graph: networkx.DiGraph, device: Optional[Device] = None) -> Graph:
+    def from_networkx(graph: networkx.DiGraph[Any], device: Optional[Device] = None) -> Graph:
         """Reads a networkx.DiGraph without parameters. Nodes need `bytes`, and `seconds` and `joules` (or `flops`, on a device); `backward`,
         `recomputable`, `page` and `workspace_bytes` may be there. The order of ops is that of the nodes where edges allow it. Raises
         InputError for cycles, for nodes without costs, and for a graph of to_networkx() that had parameters."""
-        import networkx
-
+        networkx = library("networkx", "Graph.from_networkx()")
         position = {node: i for i, node in enumerate(graph.nodes)}
         try:
             order: Iterable[Any] = list(networkx.lexicographical_topological_sort(graph, key=position.__getitem__))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import html
 import json
 from functools import cached_property
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _core
 from ._arguments import names_mistakes
 from ._paths import Path, file_argument, optional_file
 from .errors import InputError
 from .graphs import Graph
+from .plotting import plot
+from .tables import Table
 
+if TYPE_CHECKING:
+    import matplotlib.figure
 
 _KINDS = {"o": "page_out", "i": "page_in", "w": "wait", "c": "compute", "f": "free"}
 
@@ -61,12 +65,12 @@ class Plan:
     def _picture(self) -> dict[str, Any]:
         return dict(json.loads(self._core.picture()))
 
-    def steps(self) -> list[dict[str, Any]]:
-        """The plan's steps in order, one dictionary each (pandas.DataFrame takes the list): `kind` (compute, page_out,
+    def steps(self) -> Table:
+        """The plan's steps in order, one row each: `kind` (compute, page_out,
         page_in, wait, free), `name` of the op or value, `begin` and `end` of the compute engine in seconds, `ram_bytes`."""
         picture = self._picture
         steps = picture["steps"]
-        rows = []
+        rows = Table()
         begin = 0.0
         for kind, number, end, ram in zip(steps["kind"], steps["id"], steps["end"], steps["ram"]):
             names = picture["ops"] if kind == "c" else picture["values"]
@@ -75,15 +79,15 @@ class Plan:
             begin = end
         return rows
 
-    def values(self) -> list[dict[str, Any]]:
-        """The decision on each value that is not resident, one dictionary each: `name`, `bytes`, `persistence`, how often it is
+    def values(self) -> Table:
+        """The decision on each value that is not resident, one row each: `name`, `bytes`, `persistence`, how often it is
         computed, paged out and in, `ram_seconds` in RAM, and `decision`: kept, recomputed, paged, or both."""
         picture = self._picture
         writes = [op[3] for op in picture["ops"]]
-        rows = [
+        rows = Table(
             {"name": name, "bytes": size, "persistence": persistence, "computed": 0, "page_outs": 0, "page_ins": 0, "ram_seconds": 0.0}
             for name, size, persistence in picture["values"]
-        ]
+        )
         since: dict[int, float] = {}
         begin = 0.0
         for kind, number, end in zip(picture["steps"]["kind"], picture["steps"]["id"], picture["steps"]["end"]):
@@ -133,6 +137,11 @@ class Plan:
             else:
                 self._core.write_figure(name, axis)
         return page
+
+    def plot(self) -> matplotlib.figure.Figure:
+        """Returns a matplotlib figure: RAM over time with the budget, and below it when the device computes, recomputes and pages. It is
+        pyplot's: pyplot.show() shows it, savefig() writes it, pyplot.close() frees it. Raises ImportError without matplotlib."""
+        return plot(self._picture)
 
     def text(self, width: int = 100, all: bool = False) -> str:
         """Returns the plan as text: RAM over time, energy, and the differences from keeping everything."""

@@ -13,6 +13,7 @@ from .devices import Device, device_arguments
 from .errors import InputError
 from .graphs import Graph
 from .results import Result
+from .tables import Table
 
 Amount = Union[int, float, str]
 Progress = Callable[..., Any]  # (phase, schedule_joules, bound_joules, seconds), optionally plan_joules=
@@ -240,9 +241,8 @@ def compare(
     threads: Optional[int] = None,
     solver: Optional[str] = None,
     progress: Union[Progress, bool, None] = None,
-) -> list[dict[str, Any]]:
-    """Compares the published methods within the same limits, their plans checked by the verifier. Returns one dictionary per method,
-    for pandas.DataFrame.
+) -> Table:
+    """Compares the published methods within the same limits, their plans checked by the verifier. Returns a row per method.
 
     `methods`: names (poet.methods()); by default all. Other arguments as for solve(); parameters are resident and operators whole
     unless `persistent` and `split` say otherwise. `verdict`: "holds", "over limits" (the figures are its nearest plan's), "no plan" or
@@ -282,7 +282,7 @@ def compare(
     }
     subject = _subject(model, onnx, instance, graph, device)
     rows = _core.compare(**subject, methods=methods, ram_budget=ram_budget, **_options(options))
-    return [json.loads(row) for row in rows]
+    return Table(json.loads(row) for row in rows)
 
 
 def methods() -> list[str]:

@@ -9,6 +9,7 @@ from . import _core
 from ._arguments import names_mistakes
 from ._json import text_of
 from ._paths import Path, file_argument, optional_file
+from .tables import Table
 
 
 @names_mistakes
@@ -18,10 +19,11 @@ def sweep(
     store: Optional[Path] = None,
     jobs: Optional[int] = None,
     progress: Union[Callable[[str], Optional[bool]], bool, None] = None,
-) -> list[dict[str, Any]]:
-    """Runs every combination of a specification's lists, as `poet sweep` does. Returns one dictionary per point, for pandas.DataFrame.
+) -> Table:
+    """Runs every combination of a specification's lists, as `poet sweep` does. Returns a row per point.
 
         rows = poet.sweep({"networks": ["linear"], "devices": ["m4"], "ram": [0.25, 0.5, 1.0], "methods": ["poet", "chen-sqrt"]})
+        rows.to_pandas().pivot(index="ram", columns="method", values="energy_joules")
 
     `spec`: a file, or the object that one holds (docs/formats_sweep.md); file names in it are relative to its folder, or to the
     current one. `store`: a results store (SQLite), created if missing: points that it has are not rerun, and new ones are added. `jobs`:
@@ -41,4 +43,4 @@ def sweep(
     is_text = isinstance(spec, Mapping)
     what = text_of({"format": 1, **spec}) if isinstance(spec, Mapping) else file_argument("spec", spec)
     rows = _core.sweep(what, is_text, optional_file("store", store), jobs=jobs, progress=told)
-    return [json.loads(row) for row in rows]
+    return Table(json.loads(row) for row in rows)

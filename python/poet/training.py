@@ -372,9 +372,9 @@ def _as_the_network_reads(plan: Plan, data: Mapping[str, Array], place: str) -> 
         array = arrays.get(name)
         if array is None:
             continue
-        if array.ndim == 0 or not _is_of_shape(array.shape[1:], sample):
+        if array.ndim == 0 or not _is_of_shape(np.shape(array)[1:], sample):
             raise InputError(place, f"{name!r} has shape {array.shape}; one sample is {sample}")
-        if array.dtype.kind not in ("fiub" if dtype == "float32" else "iub"):
+        if np.dtype(array.dtype).kind not in ("fiub" if dtype == "float32" else "iub"):
             raise InputError(place, f"{name!r} holds {array.dtype}; the network reads {dtype}")
         converted = np.ascontiguousarray(array, dtype=dtype)
         if dtype != "float32" and not np.array_equal(converted, array):

@@ -83,7 +83,8 @@ def as_array(place: str, name: str, tensor: Any) -> Array:
             if str(tensor.dtype) == "torch.bfloat16":
                 tensor = tensor.float()
         array = np.asarray(tensor)
-        return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+        # np.dtype() and, in training.py, np.shape(): mypy 1.0 (Debian 12) does not know the types of these attributes in numpy 2.
+        return array.astype(np.float32) if np.dtype(array.dtype).name == "bfloat16" else array
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(place, f"{name!r} is no array: {error}") from None
 

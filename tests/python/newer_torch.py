@@ -1,4 +1,4 @@
-"""A newer PyTorch than Debian's, in an environment of its own.
+"""A newer PyTorch than Debian's and the newest of other libraries, in an environment of its own.
 
 usage: newer_torch.py FOLDER                makes it there, once
        newer_torch.py FOLDER SCRIPT ARGS... runs the script in it
@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 # onnx and onnxscript: what torch.onnx.export writes its files with. transformers, peft, accelerate, lightning: whose modules and trainers are tested.
-WANTED = ["torch==2.13.0", "numpy", "onnx", "onnxscript", "transformers", "peft", "accelerate", "lightning"]
+# matplotlib, networkx, pandas: what the package gives figures, graphs and tables to; mypy: what checks its types.
+WANTED = ["torch==2.13.0", "numpy", "onnx", "onnxscript", "transformers", "peft", "accelerate", "lightning", "matplotlib", "networkx", "pandas", "mypy"]
 MADE_OF = "\n".join([sys.version, *WANTED])
 
 
