@@ -40,6 +40,7 @@ test_extras=(
   /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
   /usr/lib/python3/dist-packages/pip:python3-pip /usr/lib/python3/dist-packages/torch:python3-torch
   /usr/lib/python3.11/ensurepip:python3-venv # for an environment with a newer PyTorch
+  /usr/lib/python3/dist-packages/sphinx:python3-sphinx # the reference of the package
   /usr/lib/python3/dist-packages/yaml:python3-yaml # reads the forms and the workflow, to check them
 )
 
