@@ -18,7 +18,7 @@ extensions = ["sphinx.ext.autodoc"]
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {"Array": "ndarray", "Path": "PathLike", "Amount": "Amount"}
-autodoc_mock_imports = [name for name in ("torch", "functorch") if importlib.util.find_spec(name) is None]
+autodoc_mock_imports = [name for name in ("torch", "functorch", "lightning", "pytorch_lightning", "transformers") if importlib.util.find_spec(name) is None]
 
 # What their constructors take is no caller's.
 MADE_BY_POET = ("poet.Page", "poet.Plan", "poet.Result", "poet.Schedule", "poet.torch.Step")

@@ -214,6 +214,8 @@ def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
 def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int = 2) -> list[Optional[UpdateCost]]:
     """Returns the cost of the optimizer's step for each parameter, measured on copies: the parameters and the optimizer's state are
     unchanged. None for parameters that the optimizer does not have or that need no gradient."""
+    while isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # a wrapper (accelerate's), whose groups are the other's
+        optimizer = optimizer.optimizer
     gradients = [parameter.grad for parameter in parameters]
     for parameter in parameters:  # an optimizer that has others inside would use them
         parameter.grad = None

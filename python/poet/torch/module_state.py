@@ -34,11 +34,14 @@ _TABLES = {"_parameters", "_buffers", "_modules", *_OF_RECURRENT}
 _AT_ONCE = {bool, int, str, type(None)}  # in every step
 
 
-def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) -> tuple[tuple[Any, ...], list[Any]]:
+def attributes_of(
+    module: torch.nn.Module, but: AbstractSet[str] = frozenset(), read: Optional[AbstractSet[str]] = None
+) -> tuple[tuple[Any, ...], list[Any]]:
     """What the module's code may read besides tensors, while it is captured, as a key: the parts and their classes; numbers, texts, and
     lists and dictionaries of such; of everything else which object it is. And those objects, which must live as long as the key does.
 
-    `but`: names of attributes that do not count, as steps leave results there.
+    `but`: names of attributes that do not count, as steps leave results there. `read`: if they are known, the names of those that the code
+    reads: other lists and dictionaries (what a loop collects in a module) do not count.
     """
     key: list[Any] = []
     held: list[Any] = []
@@ -46,6 +49,8 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str] = frozenset()) 
         key.append((path, type(part)))
         for name, value in vars(part).items():
             kind = type(value)
+            if read is not None and kind in (list, dict, set) and name not in read and not name.startswith("_"):
+                continue
             if but and f"{path}.{name}".lstrip(".") in but:
                 continue
             if kind in _AT_ONCE:

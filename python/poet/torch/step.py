@@ -174,7 +174,8 @@ class Step:
                 raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
             given.append(plain)
         watched = self._surroundings.modules
-        states = [attributes_of(each, self._results) for each in watched]
+        read = None if self._surroundings.reads_by_name() else self._surroundings.names
+        states = [attributes_of(each, self._results, read) for each in watched]
         tensors = [
             (name, kind, _like(tensor), has_hooks(tensor))
             for part in watched

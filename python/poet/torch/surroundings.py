@@ -21,6 +21,7 @@ from .module_state import plain_key
 _POET = os.path.dirname(os.path.dirname(__file__))
 _FOREIGN = tuple(os.path.join(folder, "") for folder in (os.path.dirname(torch.__file__), _POET))
 _PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
+_BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
 _MOST_FOLLOWED = 64  # elements of a container whose own attributes count
 _MOST_COMPARED = 1024  # elements of one that are compared; larger ones count as objects
 
@@ -31,6 +32,7 @@ class Surroundings:
     def __init__(self, roots: Iterable[Any]) -> None:
         """`roots`: functions, modules and other objects that are called. O(code that they reach)."""
         self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
+        self.names: set[str] = set()  # of attributes in the code that is reached
         self._cells: list[types.CellType] = []
         self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
         self._seen: dict[Any, Any] = {}  # and what keeps the numbers of objects
@@ -51,6 +53,10 @@ class Surroundings:
                 plain = (id(value),)
             key.append(plain)
         return tuple(key), held
+
+    def reads_by_name(self) -> bool:
+        """Whether the user's code may read attributes whose names do not stand in it."""
+        return not self.names.isdisjoint(_BY_NAME | {"__dict__", "__getattr__", "__getattribute__"})
 
     def _reach(self, value: Any, names: frozenset[str]) -> None:
         """Follows an object that code calls, or of which it reads attributes with those names."""
@@ -86,6 +92,8 @@ class Surroundings:
         for name in names:
             method = getattr(type(owner), name, None)
             method = method.fget if isinstance(method, property) else method
+            if name in getattr(owner, "__dict__", ()):  # which is what is called instead
+                continue
             if isinstance(method, types.FunctionType) and not self._has_seen(method, owner):
                 read = self._read(method)
                 # A module's own attributes are watched already (module_state.py), not what they have.
@@ -103,6 +111,8 @@ class Surroundings:
         if _is_foreign(function.__code__.co_filename):
             return more
         global_names, names = _names(function.__code__)
+        in_package = f"-packages{os.sep}" in function.__code__.co_filename
+        self.names |= names if in_package else names | (global_names & _BY_NAME)
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):
                 self._cells.append(cell)
