@@ -15,9 +15,10 @@ from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
 from .kept import Kept
-from .module_state import attributes_of, parameters_of, plain_key
+from .module_state import parameters_of, plain_key
 from .storage import PageFile
 from .updating import Updates, forget_gradients, handed_over, update, use
+from .watching import Watched
 from .surroundings import Surroundings
 from .verifying import differences
 
@@ -44,8 +45,8 @@ class Step:
         self._compiled = Kept()
         self._added = 0  # calls since the last update
         self._roots = [module, loss]
-        self._surroundings = Surroundings(self._roots)
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
+        self._watch()
         self._latest: Optional[Compiled] = None
 
     # ---- what it is
@@ -156,7 +157,7 @@ class Step:
             check_tensors(self.module, tensors)
             compiled = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
             self._results |= compiled.program.replaced
-            self._surroundings = Surroundings(self._roots)
+            self._watch()
             key, held = self._key(leaves, spec)
             self._compiled.add(key, compiled, held)
         self._latest = compiled
@@ -173,18 +174,16 @@ class Step:
             if plain is None:
                 raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
             given.append(plain)
-        watched = self._surroundings.modules
+        attributes, objects = self._watched.key()
+        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor)) for name, kind, tensor in self._watched.tensors()])
+        around, more = self._surroundings.key()
+        return (repr(spec), tuple(given), attributes, tensors, around, _flags(), _of_groups(self.optimizer)), [*objects, *more]
+
+    def _watch(self) -> None:
+        """Follows what the code reads by now."""
+        self._surroundings = Surroundings(self._roots)
         read = None if self._surroundings.reads_by_name() else self._surroundings.names
-        states = [attributes_of(each, self._results, read) for each in watched]
-        tensors = [
-            (name, kind, _like(tensor), has_hooks(tensor))
-            for part in watched
-            for kind, named in (("parameter", part.named_parameters()), ("buffer", part.named_buffers()))
-            for name, tensor in named
-        ]
-        around, objects = self._surroundings.key()
-        held = [*objects, *(each for _, objects in states for each in objects)]
-        return (repr(spec), tuple(given), tuple(key for key, _ in states), tuple(tensors), around, _flags(), _of_groups(self.optimizer)), held
+        self._watched = Watched(self._surroundings.modules, self._results, read)
 
 
 def _flags() -> tuple[Any, ...]:
