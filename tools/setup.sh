@@ -37,7 +37,6 @@ test_extras=(
   /usr/lib/cmake/pybind11:pybind11-dev /usr/include/python3.11:python3-dev
   /usr/lib/python3/dist-packages/numpy:python3-numpy /usr/lib/python3/dist-packages/networkx:python3-networkx
   /usr/lib/python3/dist-packages/mypy:mypy
-  /usr/lib/python3/dist-packages/setuptools:python3-setuptools /usr/lib/python3/dist-packages/wheel:python3-wheel
   /usr/lib/python3/dist-packages/pip:python3-pip /usr/lib/python3/dist-packages/torch:python3-torch
   /usr/lib/python3.11/ensurepip:python3-venv # for an environment with a newer PyTorch
   /usr/lib/python3/dist-packages/sphinx:python3-sphinx # the reference of the package

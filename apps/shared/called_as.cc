@@ -6,16 +6,20 @@ namespace poet::cli {
 namespace {
 
 std::string program_name = "poet";
+std::filesystem::path program_started = "/proc/self/exe";
 
 }  // namespace
 
-void set_called_as(const char* program) {
+void set_called_as(const char* program, const std::filesystem::path& file) {
+  program_started = file;
   const char* script = std::getenv("POET_CALLED_AS");
   const char* name = script != nullptr && *script != '\0' ? script : program;
   if (name != nullptr && *name != '\0') program_name = name;
 }
 
 std::string called_as() { return shell_word(program_name); }
+
+std::filesystem::path program_file() { return std::filesystem::canonical(program_started); }
 
 std::string shell_word(const std::string& text) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";

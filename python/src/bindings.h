@@ -25,5 +25,6 @@ void add_weights(py::module_& module);
 void add_packing(py::module_& module);
 void add_machine(py::module_& module);
 void add_sweeping(py::module_& module);
+void add_program(py::module_& module);
 
 }  // namespace poet::python

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, module) {
   add_packing(module);
   add_machine(module);
   add_sweeping(module);
+  add_program(module);
   module.def("data_dir", [] { return data_dir().string(); });
 }
 

@@ -15,6 +15,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/pending_signals.h"
 #include "apps/shared/amounts.h"
+#include "apps/shared/called_as.h"
 #include "poet/base/error.h"
 #include "poet/base/parse_amounts.h"
 #ifdef POET_SERVER
@@ -99,7 +100,7 @@ class Serve final : public Command {
     server::ServerSettings out;
     if (listen_) out.listen = server::parse_address("--listen", *listen_);
     out.data = data_ ? fs::path(*data_) : usual_data();
-    out.program = fs::read_symlink("/proc/self/exe");
+    out.program = program_file();
     out.workers = std::max<std::size_t>(std::thread::hardware_concurrency(), 2);
     if (workers_)
       out.workers =
