@@ -34,12 +34,15 @@ function(poet_precompile target)
 endfunction()
 
 # poet_unite(<target> [<sources>]): compiles its sources 24 at a time, or so many, which takes the compiler less than half the time.
-# Each compiles alone as well: POET_UNITY is off in the preset dev. Names in anonymous namespaces differ within a library
-# (tools/check_names.py).
+# Each compiles alone as well: POET_UNITY is off in the preset dev. POET_UNITY_BATCH takes more at a time, for who compiles
+# everything once. Names in anonymous namespaces differ within a library (tools/check_names.py).
 option(POET_UNITY "Compile many of the library's sources at a time" ON)
+set(POET_UNITY_BATCH "" CACHE STRING "How many; unless given, what suits compiling again what was changed")
 function(poet_unite target)
   set(batch 24)
-  if(ARGC GREATER 1)
+  if(POET_UNITY_BATCH)
+    set(batch ${POET_UNITY_BATCH})
+  elseif(ARGC GREATER 1)
     set(batch ${ARGV1})
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${POET_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})

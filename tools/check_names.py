@@ -9,7 +9,7 @@ usage: check_names.py FOLDER...
    FOLDER is a library; the runtime's kernels are several.
 
 Prints one line per name that a second file defines; exit 1 if there is one. Relies on clang-format's layout. Aliases may be
-repeated.
+repeated as they are.
 """
 import pathlib
 import re
@@ -19,6 +19,7 @@ TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;\s*$)")
 NAMED_TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+(?:::\w+)*)(?: final)?(?: ?:[^:].*| ?\{.*)?$")
 CONSTANT = re.compile(r"(?:constexpr|const|static|inline|thread_local)\b[^()=]*?\b(\w+)(?:\[[^\]]*\])* ?(?:=|\{)")
 FUNCTION = re.compile(r"[A-Za-z_][\w:<>,*& ]*?[ *&](\w+)\(([^{;]*)")
+ALIAS = re.compile(r"using (\w+) = (.*);")
 OPENED = re.compile(r"(?:inline )?namespace ?([\w:]*) ?\{(?:  //.*)?$")
 
 CLASHES_FOR_TESTS = "name_clashes"
@@ -41,14 +42,16 @@ def lines_with_namespace(source):
 
 
 def anonymous_names(source):
-    """Yields (name, line number); of functions with the types of the parameters on that line."""
+    """Yields (name, line number, what an alias stands for); of functions the name has the types of the parameters on that line."""
     for number, line, around in lines_with_namespace(source):
         if "" not in around or line.startswith((" ", "template")):
             continue
         if match := TYPE.match(line) or CONSTANT.match(line):
-            yield match[1], number
+            yield match[1], number, ""
+        elif match := ALIAS.match(line):
+            yield match[1], number, match[2]
         elif match := FUNCTION.match(line):
-            yield signature(*match.groups()), number
+            yield signature(*match.groups()), number, ""
 
 
 def named_types(source):
@@ -66,10 +69,10 @@ def main(*folders):
     known = {}
     clashes = checked = 0
 
-    def define(scope, name, source, number):
+    def define(scope, name, source, number, stands_for=""):
         nonlocal clashes
-        other = known.setdefault((scope, name), (source, number))
-        if other[0] != source:
+        other = known.setdefault((scope, name), (source, number, stands_for))
+        if other[0] != source and not (stands_for and other[2] == stands_for):
             print(f"{source}:{number}: {name} is in {other[0]}:{other[1]}, too")
             clashes += 1
 
@@ -82,8 +85,8 @@ def main(*folders):
                 define("types", name, source, number)
             if source.suffix == ".cc":
                 library = (folder, library_of(source.relative_to(folder)))
-                for name, number in anonymous_names(source):
-                    define(library, name, source, number)
+                for name, number, stands_for in anonymous_names(source):
+                    define(library, name, source, number, stands_for)
     print(f"{checked} files, {clashes} clashes")
     return 1 if clashes or not checked else 0
 

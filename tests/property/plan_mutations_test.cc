@@ -35,7 +35,7 @@ namespace {
 using test::chance;
 using test::Corruption;
 using test::pick;
-using Case = test::PlanCase;
+using test::PlanCase;
 using test::Rng;
 
 struct Ruling {
@@ -44,7 +44,7 @@ struct Ruling {
   Report report;
 };
 
-Ruling judged(const Case& c) {
+Ruling judged(const PlanCase& c) {
   Ruling verdict;
   verdict.report = replay(c.instance, c.plan, c.semantics, c.limits);
   verdict.violation = verdict.report.violation;
@@ -55,12 +55,12 @@ Ruling judged(const Case& c) {
   return verdict;
 }
 
-test::MachineReport executed(const Case& c) {
+test::MachineReport executed(const PlanCase& c) {
   return test::run_on_machine(c.instance, c.plan, c.layout, c.semantics, c.limits);
 }
 
 // Addresses, and limits without any room: what is one byte larger or a little later is over them.
-void lay_out(Case& c, Rng& rng) {
+void lay_out(PlanCase& c, Rng& rng) {
   c.layout = place(c.instance, c.plan, c.semantics);
   Limits none;
   none.ram_budget = Bytes(std::int64_t{1} << 50);
@@ -102,7 +102,7 @@ void make_elementwise(Rng& rng, Instance& instance) {
 
 // Computations and transfers that nobody asked for, as far as they do no harm: values made again while they
 // are in RAM or on their way to storage, moved twice, moved on as soon as they arrive.
-void enrich(Rng& rng, Case& c) {
+void enrich(Rng& rng, PlanCase& c) {
   Limits none;
   none.ram_budget = Bytes(std::int64_t{1} << 50);
   for (int attempt = 0; attempt < 40; ++attempt) {
@@ -118,7 +118,7 @@ void enrich(Rng& rng, Case& c) {
   }
 }
 
-Case random_case(int seed) {
+PlanCase random_case(int seed) {
   Rng rng(static_cast<std::uint64_t>(seed) + 1);
   test::RandomInstanceOptions options;
   options.ops = pick(rng, 6, 16);
@@ -127,7 +127,7 @@ Case random_case(int seed) {
   options.views = chance(rng, 0.3);
   options.inputs = chance(rng, 0.3);
   options.device = true;
-  Case c;
+  PlanCase c;
   c.instance = test::random_instance(rng, options);
   c.instance.costs.timing.concurrent = seed % 4 != 0;
   if (seed % 3 == 0) make_elementwise(rng, c.instance);
@@ -150,10 +150,10 @@ Case random_case(int seed) {
 }
 
 // Steps around random loads, which come again as often as the seed likes, and page-outs right after updates.
-Case paged_case(int seed) {
+PlanCase paged_case(int seed) {
   Rng rng(static_cast<std::uint64_t>(seed) + 1);
   const test::PagedCase made = test::paged_case(static_cast<std::uint64_t>(seed) + 1, 6, 14);
-  Case c;
+  PlanCase c;
   c.instance = with_paged(made.problem.instance, made.paged);
   c.instance.costs.timing.concurrent = seed % 4 != 0;
   if (seed % 10 == 9) c.semantics = Semantics::published;
@@ -174,7 +174,7 @@ Case paged_case(int seed) {
 }
 
 // y = relu(x) while a has left and x, which comes back, may still be leaving: y is not to lie over it.
-Case two_on_their_way() {
+PlanCase two_on_their_way() {
   Rng rng(1);
   Graph graph;
   const ValueId a = test::add_node(graph, "a", {}, 8);
@@ -184,7 +184,7 @@ Case two_on_their_way() {
   for (const ValueId v : {x, y}) graph.values[v].shape = {2};
   const OpId relu = graph.values[y].producer;
   graph.ops[relu].kind = "relu";
-  Case c;
+  PlanCase c;
   c.name = "two on their way";
   c.instance = test::instance_of(std::move(graph));
   const auto compute = [](int op) { return Step{StepKind::compute, OpId(op), ValueId()}; };
@@ -209,9 +209,9 @@ Case two_on_their_way() {
 }
 
 // A network on a device that has too little RAM for it; what the search finds first will do.
-Case network_case(const std::string& network, const std::string& device, int percent, bool paging_only) {
+PlanCase network_case(const std::string& network, const std::string& device, int percent, bool paging_only) {
   Rng rng(7);
-  Case c;
+  PlanCase c;
   c.name = network + " on " + device;
   ZooOptions zoo;
   if (network == "transformer") zoo.sequence_length = 16;
@@ -235,7 +235,7 @@ Case network_case(const std::string& network, const std::string& device, int per
   return c;
 }
 
-std::string listed(const Case& c) {
+std::string listed(const PlanCase& c) {
   std::string text;
   for (std::size_t i = 0; i < c.plan.steps.size(); ++i)
     text += fmt::format("  {} {}\n", i, to_string(c.instance, c.plan.steps[i]));
@@ -253,8 +253,8 @@ struct Tally {
   int strict = 0;    // rejected although it still does the same
 };
 
-void corrupt(const Case& valid, const Corruption& corruption, Rng& rng, Tally& tally) {
-  Case c = valid;
+void corrupt(const PlanCase& valid, const Corruption& corruption, Rng& rng, Tally& tally) {
+  PlanCase c = valid;
   if (!corruption.apply(rng, c)) return;
   ++tally.made;
   const test::MachineReport machine = executed(c);
@@ -274,8 +274,8 @@ void corrupt(const Case& valid, const Corruption& corruption, Rng& rng, Tally& t
   ADD_FAILURE() << "accepted: " << machine.wrong << "\n" << (c.plan.steps.size() < 80 ? listed(c) : "");
 }
 
-std::vector<Case> valid_cases() {
-  std::vector<Case> cases;
+std::vector<PlanCase> valid_cases() {
+  std::vector<PlanCase> cases;
   for (int seed = 0; seed < test::effort(600); ++seed) cases.push_back(random_case(seed));
   cases.push_back(two_on_their_way());
   cases.push_back(network_case("resnet18_cifar", "m4", 75, false));
@@ -288,9 +288,9 @@ struct Kinds {
 };
 
 // Each is a plan for both.
-Kinds check_valid(const std::vector<Case>& cases) {
+Kinds check_valid(const std::vector<PlanCase>& cases) {
   Kinds kinds;
-  for (const Case& c : cases) {
+  for (const PlanCase& c : cases) {
     SCOPED_TRACE(c.name);
     const Ruling verdict = judged(c);
     const test::MachineReport machine = executed(c);
@@ -310,14 +310,14 @@ Kinds check_valid(const std::vector<Case>& cases) {
   return kinds;
 }
 
-Tally corrupt_all(const std::vector<Case>& cases, const std::vector<Corruption>& corruptions) {
+Tally corrupt_all(const std::vector<PlanCase>& cases, const std::vector<Corruption>& corruptions) {
   Tally all;
   fmt::print("{:<30}{:>8}{:>10}{:>10}{:>10}\n", "", "made", "changed", "accepted", "strict");
   for (const Corruption& corruption : corruptions) {
     SCOPED_TRACE(corruption.name);
     Rng rng(1);
     Tally tally;
-    for (const Case& c : cases) {
+    for (const PlanCase& c : cases) {
       SCOPED_TRACE(c.name);
       for (int repeat = 0; repeat < 4; ++repeat) corrupt(c, corruption, rng, tally);
       if (testing::Test::HasFailure()) break;
@@ -335,7 +335,7 @@ Tally corrupt_all(const std::vector<Case>& cases, const std::vector<Corruption>&
 }
 
 TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
-  const std::vector<Case> cases = valid_cases();
+  const std::vector<PlanCase> cases = valid_cases();
   if (HasFailure()) return;
   const Kinds kinds = check_valid(cases);
   EXPECT_GT(kinds.paging, test::enough(200));
@@ -350,7 +350,7 @@ TEST(PlanMutations, TheVerifierRejectsWhatDoesSomethingElse) {
 
 // With persistent values at home on storage.
 TEST(PlanMutations, TheVerifierKnowsWhatIsAtHome) {
-  std::vector<Case> cases;
+  std::vector<PlanCase> cases;
   for (int seed = 0; seed < test::effort(200); ++seed) cases.push_back(paged_case(seed));
   if (HasFailure()) return;
   const Kinds kinds = check_valid(cases);

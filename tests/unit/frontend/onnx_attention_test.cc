@@ -25,7 +25,7 @@ using ::testing::DoubleNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
-using Attributes = std::map<std::string, onnx::AttributeValue>;
+using NodeAttributes = std::map<std::string, onnx::AttributeValue>;
 using Numbers = std::vector<double>;
 
 auto numbers_near(const Numbers& wanted) { return Pointwise(DoubleNear(1e-9), wanted); }
@@ -71,7 +71,7 @@ onnx::Tensor mask_of(const Case& c) {
 /// x is the queries; they are weighted, so that a gradient goes through them.
 onnx::Model model_of(const Case& c) {
   const Shape q = shape_of(c, c.heads, c.queries, c.size);
-  Attributes attributes;
+  NodeAttributes attributes;
   if (c.causal) attributes["is_causal"] = std::int64_t{1};
   if (c.softcap != 0) attributes["softcap"] = c.softcap;
   if (c.scale != 0) attributes["scale"] = c.scale;
@@ -192,8 +192,8 @@ TEST(OnnxRotaryEmbedding, TurnsPairsOfNumbers) {
     const Shape table = turn.by_position ? Shape{5, half} : Shape{batch, positions, half};
     onnx::Tensor ids = onnx_integers({4, 0, 2, 1, 1, 3});
     ids.shape = {batch, positions};
-    Attributes attributes = {{"interleaved", static_cast<std::int64_t>(turn.interleaved)},
-                             {"rotary_embedding_dim", turn.turned == size ? 0 : turn.turned}};
+    NodeAttributes attributes = {{"interleaved", static_cast<std::int64_t>(turn.interleaved)},
+                                 {"rotary_embedding_dim", turn.turned == size ? 0 : turn.turned}};
     if (turn.flat) attributes["num_heads"] = heads;
     std::vector<std::string> inputs = {"z", "cos", "sin"};
     if (turn.by_position) inputs.emplace_back("ids");

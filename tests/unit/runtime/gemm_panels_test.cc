@@ -16,28 +16,28 @@
 namespace poet::runtime {
 namespace {
 
-using Numbers = std::vector<float>;
+using Floats = std::vector<float>;
 
-Numbers random_numbers(std::size_t count, unsigned seed) {
+Floats random_numbers(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> any(-1, 1);
-  Numbers numbers(count);
+  Floats numbers(count);
   for (float& number : numbers) number = any(random);
   return numbers;
 }
 
-Numbers product(Index m, Index n, Index k, gemm::Panel panel, bool add) {
-  const Numbers a = random_numbers(static_cast<std::size_t>(m * k), 1);
-  const Numbers b = random_numbers(static_cast<std::size_t>(k * n), 2);
-  const Numbers bias = random_numbers(static_cast<std::size_t>(n), 3);
-  Numbers c = random_numbers(static_cast<std::size_t>(m * n), 4);
+Floats product(Index m, Index n, Index k, gemm::Panel panel, bool add) {
+  const Floats a = random_numbers(static_cast<std::size_t>(m * k), 1);
+  const Floats b = random_numbers(static_cast<std::size_t>(k * n), 2);
+  const Floats bias = random_numbers(static_cast<std::size_t>(n), 3);
+  Floats c = random_numbers(static_cast<std::size_t>(m * n), 4);
   gemm::Product p{m, n, k};
   p.alpha = 0.3F;
   p.add = add;
   p.of_column = bias.data();
   p.panel = panel;
   const auto bytes = static_cast<std::size_t>(gemm::workspace(n, k, panel).value());
-  Numbers workspace(bytes / sizeof(float));
+  Floats workspace(bytes / sizeof(float));
   gemm::multiply(
       p, [&](const gemm::LeftPanel& to) { to.copy(a.data(), k, 1); },
       [&](const gemm::RightPanel& to) { to.copy(b.data(), n, 1); }, c.data(), [n](Index i) { return i * n; },
@@ -48,10 +48,10 @@ Numbers product(Index m, Index n, Index k, gemm::Panel panel, bool add) {
 TEST(GemmPanels, DecideNoBit) {
   for (const auto& [m, n, k] : {std::array<Index, 3>{5, 300, 700}, {64, 33, 257}, {1, 9, 16}, {7, 128, 1}}) {
     for (const bool add : {false, true}) {
-      const Numbers whole = product(m, n, k, {}, add);
+      const Floats whole = product(m, n, k, {}, add);
       for (const gemm::Panel panel :
            {gemm::Panel{32, 16}, {64, 16}, {64, 32}, {128, 32}, {128, 128}, {8, 1}}) {
-        const Numbers other = product(m, n, k, panel, add);
+        const Floats other = product(m, n, k, panel, add);
         EXPECT_EQ(std::memcmp(other.data(), whole.data(), whole.size() * sizeof(float)), 0)
             << m << " " << n << " " << k << ", " << panel.width << " x " << panel.depth;
       }

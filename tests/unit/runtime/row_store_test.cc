@@ -25,16 +25,16 @@ using namespace runtime;
 
 constexpr std::int64_t kRows = 40;
 constexpr std::size_t kWidth = 6;
-using Row = std::array<float, kWidth>;
-using Rows = std::vector<Row>;
+using StoredRow = std::array<float, kWidth>;
+using Rows = std::vector<StoredRow>;
 
-Row row_of(float first) { return {first, first + 0.25F, -first, 0, 1, first * first}; }
+StoredRow row_of(float first) { return {first, first + 0.25F, -first, 0, 1, first * first}; }
 Rows first_rows() {
   Rows rows;
   for (std::int64_t i = 0; i < kRows; ++i) rows.push_back(row_of(static_cast<float>(i)));
   return rows;
 }
-std::byte* bytes(Row& row) { return reinterpret_cast<std::byte*>(row.data()); }
+std::byte* bytes(StoredRow& row) { return reinterpret_cast<std::byte*>(row.data()); }
 
 class RowStores : public ::testing::TestWithParam<bool> {
  protected:
@@ -47,10 +47,10 @@ class RowStores : public ::testing::TestWithParam<bool> {
     file->rows().name_tables([](std::size_t table) { return table == 0 ? "small" : "words"; });
     return file;
   }
-  static Bytes sizeof_row() { return Bytes(sizeof(Row)); }
+  static Bytes sizeof_row() { return Bytes(sizeof(StoredRow)); }
 
-  static Row read(PageFile& file, std::int64_t row) {
-    Row found{};
+  static StoredRow read(PageFile& file, std::int64_t row) {
+    StoredRow found{};
     file.rows().read(1, row, bytes(found));
     return found;
   }
@@ -62,7 +62,7 @@ class RowStores : public ::testing::TestWithParam<bool> {
   }
   /// What step `step` makes of a row.
   static void change(PageFile& file, std::int64_t row, float first, std::int64_t step) {
-    Row next = row_of(first);
+    StoredRow next = row_of(first);
     file.rows().commit(1, row, file.rows().write(1, row, bytes(next), step));
   }
 
@@ -93,7 +93,7 @@ TEST_P(RowStores, AreReadAsTheyWereCommitted) {
   const auto file = opened(GetParam());
   write_all(*file);
   for (const std::int64_t row : {0, 7, 39}) EXPECT_EQ(read(*file, row), row_of(static_cast<float>(row)));
-  Row next = row_of(100);
+  StoredRow next = row_of(100);
   const std::uint64_t checksum = file->rows().write(1, 7, bytes(next), 1);
   EXPECT_EQ(read(*file, 7), row_of(7)) << "the step is not complete";
   next = row_of(101);
@@ -118,8 +118,8 @@ TEST_P(RowStores, TransferTheRowsThatAStepNamesOnce) {
   RowTransfer transfer{1, sizeof_row(), named, checksums, 1};
   Rows rows(4, row_of(-1));
   file->read_rows(transfer, bytes(rows.front()));
-  EXPECT_EQ(rows, (Rows{row_of(5), Row{}, row_of(39), row_of(0)}));
-  for (Row& row : rows) row[0] += 0.5F;
+  EXPECT_EQ(rows, (Rows{row_of(5), StoredRow{}, row_of(39), row_of(0)}));
+  for (StoredRow& row : rows) row[0] += 0.5F;
   file->write_rows(transfer, bytes(rows.front()));
   EXPECT_EQ(read(*file, 39), row_of(39));
   file->commit_rows(transfer);
@@ -158,7 +158,7 @@ class LeftRows : public RowStores {
     change(*file, 7, 70, 1);
     change(*file, 7, 71, 2);
     digest_ = file->rows().digest(1);
-    Row lost = row_of(50);
+    StoredRow lost = row_of(50);
     (void)file->rows().write(1, 5, bytes(lost), 3);
     const std::array<std::byte, 92> record{};
     const std::array<std::span<const std::byte>, 1> pieces = {record};
@@ -211,7 +211,7 @@ TEST_F(LeftRows, ThatAreDamagedAreNamed) {
 TEST_F(LeftRows, ThatWereNotWrittenAreMissed) {
   {
     const auto file = gone_on();
-    Row lost = row_of(60);
+    StoredRow lost = row_of(60);
     file->rows().commit(1, 6, file->rows().write(1, 6, bytes(lost), 3));
     digest_ = file->rows().digest(1);
   }

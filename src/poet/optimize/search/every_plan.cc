@@ -17,11 +17,11 @@ constexpr std::size_t kFewOps = 15;
 constexpr int kFewValues = 20;
 constexpr std::size_t kMostStates = 500'000;
 
-using Mask = std::uint32_t;
+using ValueMask = std::uint32_t;
 
 struct State {
   int computed = 0;  // for the first time: ops 0 to computed - 1
-  Mask in_ram = 0;
+  ValueMask in_ram = 0;
 
   [[nodiscard]] std::uint64_t key() const {
     return static_cast<std::uint64_t>(computed) << kFewValues | in_ram;
@@ -82,13 +82,13 @@ class Walk {
     }
   };
 
-  [[nodiscard]] Mask mask_of(const std::vector<int>& values) const {
-    Mask mask = 0;
-    for (const int v : values) mask |= Mask{1} << bit_[at(v)];
+  [[nodiscard]] ValueMask mask_of(const std::vector<int>& values) const {
+    ValueMask mask = 0;
+    for (const int v : values) mask |= ValueMask{1} << bit_[at(v)];
     return mask;
   }
 
-  [[nodiscard]] std::int64_t bytes_of(Mask mask) const {
+  [[nodiscard]] std::int64_t bytes_of(ValueMask mask) const {
     std::int64_t sum = 0;
     for (std::size_t bit = 0; bit < values_.size(); ++bit)
       if ((mask >> bit & 1) != 0) sum += p_.bytes[at(values_[bit])];
@@ -104,7 +104,7 @@ class Walk {
   // Values that nothing can read any more leave at once.
   void reach(State state, Reached by) {
     for (std::size_t bit = 0; bit < values_.size(); ++bit)
-      if (p_.horizon[at(values_[bit])] < state.computed) state.in_ram &= ~(Mask{1} << bit);
+      if (p_.horizon[at(values_[bit])] < state.computed) state.in_ram &= ~(ValueMask{1} << bit);
     const auto [known, is_new] = reached_.try_emplace(state.key(), by);
     if (!is_new) {
       if (known->second.is_final || by.joules >= known->second.joules) return;
@@ -115,7 +115,7 @@ class Walk {
 
   void leave(const State& state, double joules) {
     for (std::size_t bit = 0; bit < values_.size(); ++bit)
-      if (const Mask value = Mask{1} << bit; (state.in_ram & value) != 0)
+      if (const ValueMask value = ValueMask{1} << bit; (state.in_ram & value) != 0)
         reach({state.computed, state.in_ram & ~value}, {joules, state.key(), -1});
     for (int op = 0; op <= state.computed; ++op) {
       if (op < state.computed && p_.recompute_until[at(op)] < state.computed) continue;
@@ -125,7 +125,7 @@ class Walk {
 
   // The results have left RAM before: keeping an old one would only take room.
   void compute(const State& state, int op, double joules) {
-    const Mask reads = reads_[at(op)], writes = writes_[at(op)];
+    const ValueMask reads = reads_[at(op)], writes = writes_[at(op)];
     if ((state.in_ram & reads) != reads || (state.in_ram & writes) != 0) return;
     const bool first = op == state.computed;
     const Reached by{first ? joules : joules + p_.joules[at(op)] + p_.idle_watts * p_.seconds[at(op)],
@@ -134,7 +134,7 @@ class Walk {
     const std::int64_t ram = bytes_of(state.in_ram | writes) + p_.workspace[at(op)];
     if (ram <= p_.budget) reach({computed, state.in_ram | writes}, by);
     for (const int over : p_.overwritable[at(op)]) {
-      const Mask operand = mask_of({over});
+      const ValueMask operand = mask_of({over});
       if (ram - p_.bytes[at(over)] <= p_.budget) reach({computed, (state.in_ram & ~operand) | writes}, by);
     }
   }
@@ -159,7 +159,7 @@ class Walk {
   const Stop& stop_;
   std::vector<int> bit_;     // of each value, or -1
   std::vector<int> values_;  // of each bit
-  std::vector<Mask> reads_, writes_;
+  std::vector<ValueMask> reads_, writes_;
   std::unordered_map<std::uint64_t, Reached> reached_;
   std::priority_queue<Entry> queue_;
 };

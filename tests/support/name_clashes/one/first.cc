@@ -1,6 +1,9 @@
 namespace poet {
 namespace {
 
+using Mask = int;
+using Number = int;
+
 int twice(int x) { return 2 * x; }
 
 }  // namespace

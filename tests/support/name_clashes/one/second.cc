@@ -1,6 +1,9 @@
 namespace poet {
 namespace {
 
+using Mask = unsigned;
+using Number = int;
+
 int twice(int x) { return 2 * x; }
 
 }  // namespace
