@@ -86,6 +86,12 @@ class Check(TorchCase):
             with self.assertRaisesRegex(TypeError, "^check: must be True or False, not "):
                 self.compiled(nn.Linear(3, 2), (torch.randn(4, 3), torch.randint(0, 2, (4,))), check=wrong)
 
+    def test_progress_tells_of_what_is_before_the_search(self):
+        seen = []
+        self.compiled(Branches(), images(), progress=lambda phase, incumbent, *_: seen.append((phase, incumbent)) or incumbent is None)
+        self.assertEqual(seen[0], ("capturing", None))
+        self.assertTrue(any(incumbent is not None for _, incumbent in seen))
+
     def test_code_that_fails_alone_fails_with_its_own_error(self):
         def compute(y):
             if not is_captured():

@@ -1,10 +1,12 @@
 """Modules for poet.torch's tests, and steps of them next to PyTorch's own."""
 
 import copy
+import os
 import unittest
 
 from support import ALL
 
+os.environ["POET_CACHE"] = "off"  # operators are measured in every test
 try:
     import torch
     from torch import nn

@@ -43,7 +43,7 @@ def compile_step(
     power: Power = Power(),
     check: bool = True,
     time_limit: float = 60,
-    tolerance: float = 0.005,
+    tolerance: float = 0.02,
     progress: Optional[Callable[..., Any]] = None,
 ) -> Step:
     """Compiles a module's training step to fit a RAM budget, with results equal to plain PyTorch's in every bit.
@@ -74,8 +74,10 @@ def compile_step(
     keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
     check: each compiled step's first forward and backward pass is compared with PyTorch's own, bit for bit, if the machine has the memory for
         both (else step.unchecked says so).
-    power: watts by which energy is counted; time_limit (seconds) and progress: of solve().
-    tolerance: the search ends once no plan can have less energy than the best one by more than this part of it.
+    power: watts by which energy is counted; time_limit (seconds) and progress: of solve(). progress is also told what is captured and measured,
+        without a plan and a bound, before solve() begins.
+    tolerance: the search ends once no plan can have less energy than the best one by more than this part of it; operators' seconds differ by as
+        much from one time to the next.
 
     Raises InputError naming the argument, or CaptureError with the line of code that cannot be captured.
     """

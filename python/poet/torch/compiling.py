@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import time
 from typing import Any, Callable, Mapping, Optional, Sequence
 
 import torch
@@ -37,6 +38,19 @@ class Settings:
     power: Power
     updates: Updates
     check: bool
+
+    def tell(self) -> Callable[[str], None]:
+        """Returns what tells the user, about five times in a second, how far compilation is before there is a search."""
+        progress, begin, last = self.limits["progress"], time.monotonic(), float("-inf")
+
+        def told(phase: str) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= 0.2:
+                last = now
+                progress(phase, None, None, now - begin)
+
+        return told
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +120,7 @@ def _compiled(
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
     try:
-        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.updates, real)
+        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.updates, real, how.tell())
         updates = measure_updates(optimizer, parameters)
         clipping = measure_clipping(parameters, how.updates.clip_norm)
         additions = measure_additions(parameters) if how.updates.adds else []
@@ -183,16 +197,17 @@ def has_hooks(tensor: torch.Tensor) -> bool:
     return bool(tensor._backward_hooks) or bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
-def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, updates: Updates, real: bool) -> Any:
+def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, updates: Updates, real: bool, tell: Any) -> Any:
     """Returns the program with its layouts and costs, and whether it was captured on real tensors: if `real`, and where fake ones do not
     suffice."""
     views: frozenset[str] = frozenset()
     while True:
         try:
+            tell("capturing on real tensors" if real else "capturing")
             program = capture(module, forward, batch, real, views, updates.scaled)
             _refuse_shared(program, parameters, buffers, updates.when == "early")
             given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
-            return program, measure(program, lambda place: given[place.kind][place.index]), real
+            return program, measure(program, lambda place: given[place.kind][place.index], tell), real
         except AliasFound as found:
             if found.op.name in views:
                 raise CaptureError(str(found.op.target), "returns its operand in a way that is not understood") from None

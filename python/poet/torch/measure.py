@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import copy
-import dataclasses
 import os
 import threading
 import time
@@ -16,29 +15,11 @@ from typing import Any, Callable, Optional, Sequence
 
 import torch
 
+from .cost import Cost, UpdateCost
+from .costs_file import CostsFile
 from .errors import CaptureError
+from .functional import name_of
 from .program import Layout, Op, Place, Program, replaced
-
-
-@dataclasses.dataclass(frozen=True)
-class Cost:
-    """`outputs`: layouts of its results, by position. `workspace_bytes`: peak allocation while it runs, without the outputs that are
-    kept."""
-
-    seconds: float
-    workspace_bytes: int
-    outputs: dict[int, Layout]
-
-
-@dataclasses.dataclass(frozen=True)
-class UpdateCost:
-    """Costs of the optimizer's step for one parameter: `state_bytes` persist between steps, `left_bytes` are still held while it updates
-    the next parameter."""
-
-    seconds: float
-    workspace_bytes: int
-    state_bytes: int
-    left_bytes: int
 
 
 class AliasFound(Exception):
@@ -57,25 +38,36 @@ class LayoutDiffers(Exception):
         self.op = op
 
 
+# Their results have shapes that follow from the contents of operands.
+_SHAPED_BY_CONTENTS = {"aten::_pack_padded_sequence", "aten::_ctc_loss"}
 # What operators raise for contents that they cannot have.
 _UNFIT = (RuntimeError, IndexError, TypeError, NotImplementedError)
 
 
-def measure(program: Program, given: Callable[[Place], torch.Tensor], rounds: int = 3) -> list[Cost]:
-    """Returns the cost of each operator and sets the layouts of all values. `given`: tensors that exist before the step."""
+def measure(program: Program, given: Callable[[Place], torch.Tensor], tell: Callable[[str], None] = lambda phase: None, rounds: int = 3) -> list[Cost]:
+    """Returns the cost of each operator and sets the layouts of all values. `given`: tensors that exist before the step. `tell` gets to know how
+    far it is."""
     known: dict[Any, Cost] = {}
     costs = []
+    kept = CostsFile()
     for op in program.ops:
-        args, kwargs = _operands(op, given, 0)
-        key = (op.target, _signature(args), _signature(kwargs), tuple(op.outputs))
+        args, kwargs = _operands(op, given, None)
+        contents = [tensor.tolist() for tensor in _tensors((args, kwargs)) if not tensor.is_floating_point()] if name_of(op.target) in _SHAPED_BY_CONTENTS else []
+        key = (repr(op.target), _signature(args), _signature(kwargs), tuple(op.outputs), repr(contents))
         if key not in known:
-            known[key] = _measured_with_integers(op, args, kwargs, given, rounds)
+            cost = kept.find(op, key)
+            if cost is None:
+                tell(f"measuring operator {op.number + 1} of {len(program.ops)}")
+                cost = _measured_with_integers(op, given, rounds)
+                kept.keep(op, key, cost)
+            known[key] = cost
         cost = known[key]
         for index, value in op.outputs.items():
             value.layout = cost.outputs[index]
             if value.captured is not None and not _lies_as(value.layout, value.captured):
                 raise LayoutDiffers(op)
         costs.append(cost)
+    kept.close()
     return costs
 
 
@@ -83,8 +75,9 @@ def _lies_as(layout: Layout, strides: tuple[int, ...]) -> bool:
     return 0 in layout.size or all(size == 1 or mine == other for size, mine, other in zip(layout.size, layout.stride, strides))
 
 
-def _measured_with_integers(op: Op, args: Any, kwargs: Any, given: Callable[[Place], torch.Tensor], rounds: int) -> Cost:
+def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], rounds: int) -> Cost:
     """Measures with integers of 0, which may be indices, or else of 1, which may be pivots."""
+    args, kwargs = _operands(op, given, 0)
     try:
         return _measured(op, args, kwargs, rounds)
     except _UNFIT as error:
@@ -95,7 +88,8 @@ def _measured_with_integers(op: Op, args: Any, kwargs: Any, given: Callable[[Pla
             raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
 
 
-def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: int) -> Any:
+def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: Optional[int]) -> Any:
+    """Returns tensors like the operands; `integer`: of _example()."""
     made: dict[Any, torch.Tensor] = {}
 
     def tensor_of(leaf: Any) -> torch.Tensor:
@@ -106,13 +100,13 @@ def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: int) -> A
     return replaced(op.args, tensor_of), replaced(op.kwargs, tensor_of)
 
 
-def _example(layout: Layout, integer: int) -> torch.Tensor:
-    """Returns contents with typical run time: random numbers; of integers this one."""
+def _example(layout: Layout, integer: Optional[int]) -> torch.Tensor:
+    """Returns contents with typical run time: random numbers; of integers this one; None: no contents."""
     element = torch.empty((), dtype=layout.dtype).element_size()
     flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
-    if layout.dtype.is_floating_point:
+    if integer is not None and layout.dtype.is_floating_point:
         flat.uniform_(0.1, 1.0)
-    else:
+    elif integer is not None:
         flat.fill_(integer)
     return flat.as_strided(layout.size, layout.stride, layout.offset)
 

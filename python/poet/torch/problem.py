@@ -7,7 +7,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import InputError
 from ..graphs import Graph
-from .measure import Cost, UpdateCost
+from .cost import Cost, UpdateCost
 from .program import Program, Value, values_of
 from .storage import Rates
 from .updating import Updates

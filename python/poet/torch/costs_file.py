@@ -1,0 +1,80 @@
+"""Costs of operators that were measured on this machine before, in a file: compiling measures only what is new."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sqlite3
+from typing import Any, Optional
+
+import torch
+
+from .cost import Cost
+from .functional import name_of
+from .program import Layout, Op
+
+
+class CostsFile:
+    """The file operators.sqlite in the folder POET_CACHE ("off": there is none), or else in poet's among the user's caches. Without one, as where it
+    cannot be written, nothing is known and nothing is kept."""
+
+    def __init__(self) -> None:
+        folder = os.environ.get("POET_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "poet")
+        self._connection: Optional[sqlite3.Connection] = None
+        self._machine = (torch.__version__, platform.machine(), _processor(), torch.get_num_threads(), torch.backends.mkldnn.enabled,
+                         torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision())  # fmt: skip
+        if folder == "off":
+            return
+        try:
+            os.makedirs(folder, exist_ok=True)
+            self._connection = sqlite3.connect(os.path.join(folder, "operators.sqlite"), timeout=1)
+            self._connection.execute("CREATE TABLE IF NOT EXISTS costs (operator TEXT PRIMARY KEY, cost TEXT NOT NULL)")
+        except (OSError, sqlite3.Error):
+            self._connection = None
+
+    def find(self, op: Op, key: Any) -> Optional[Cost]:
+        """Returns the cost of an operator with operands like these (a key of text), if it was measured."""
+        if self._connection is None or not _is_pytorchs(op):
+            return None
+        try:
+            row = self._connection.execute("SELECT cost FROM costs WHERE operator = ?", (repr((self._machine, key)),)).fetchone()
+            return None if row is None else _cost(json.loads(row[0]))
+        except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError):  # another program's, or damaged
+            return None
+
+    def keep(self, op: Op, key: Any, cost: Cost) -> None:
+        if self._connection is None or not _is_pytorchs(op):
+            return
+        layouts = {i: [each.size, each.stride, each.offset, str(each.dtype).removeprefix("torch."), each.bytes] for i, each in cost.outputs.items()}
+        try:
+            self._connection.execute("INSERT OR REPLACE INTO costs VALUES (?, ?)", (repr((self._machine, key)), json.dumps([cost.seconds, cost.workspace_bytes, layouts])))
+        except sqlite3.Error:
+            pass
+
+    def close(self) -> None:
+        if self._connection is not None:
+            try:
+                self._connection.commit()
+            except sqlite3.Error:
+                pass
+            self._connection.close()
+
+
+def _is_pytorchs(op: Op) -> bool:
+    """Others may be written anew."""
+    return name_of(op.target).startswith("aten::")
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def _cost(stored: Any) -> Cost:
+    seconds, workspace, outputs = stored
+    layouts = {int(i): Layout(tuple(size), tuple(stride), offset, getattr(torch, dtype), count) for i, (size, stride, offset, dtype, count) in outputs.items()}
+    return Cost(seconds, workspace, layouts)
