@@ -93,6 +93,17 @@ class Bits(TorchCase):
         step(images())
         self.assertEqual(len(step._compiled), 3)
 
+    def test_shapes_are_compiled_before_they_come(self):
+        module = Branches()
+        step, _ = self.compiled(module, images())
+        before = [each.clone() for each in module.state_dict().values()]
+        step.compile(images(6))
+        self.assertEqual(len(step._compiled), 2)
+        self.assertTrue(all(torch.equal(one, other) for one, other in zip(before, module.state_dict().values())))
+        for samples in (6, 16):
+            self.assertEqual(step.verify(images(samples)), [])
+        self.assertEqual(len(step._compiled), 2)
+
     def test_a_loss_of_ones_own(self):
         module = nn.Linear(8, 2)
 

@@ -122,7 +122,7 @@ def compile_step(
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, Settings(limits, folder, power, how, check), keep_gradients, loss)
+    step = Step(module, forward, optimizer, how, Settings(limits, folder, power, check), keep_gradients, loss)
     step._compiled_for(example_batch)
     return step
 

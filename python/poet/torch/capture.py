@@ -12,7 +12,6 @@ import linecache
 import os
 import random
 import sys
-import threading
 import traceback
 from typing import AbstractSet, Any, Callable, Iterable, Iterator
 
@@ -28,36 +27,26 @@ from .label_smoothing import shapes_known
 from .module_state import Left, having, parameters_of
 from .program import Place, Program
 from .returned import Returned
+from .subject import Subject
 
 # Their formulas ask whether tensors are of a class of their own, and take another way if so.
 _GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}
-# One at a time: make_fx changes state of the whole process.
-_capturing = threading.RLock()
 
 
-def capture(
-    module: torch.nn.Module,
-    forward: Callable[[torch.nn.Module, Any], Any],
-    batch: Any,
-    real: bool = False,
-    views: AbstractSet[str] = frozenset(),
-    scaled: Callable[[torch.Tensor], torch.Tensor] = lambda loss: loss,
-) -> Program:
-    """Captures the step that computes `forward(module, batch)`, of which one is the loss (returned.py), and the gradients of the `scaled`
-    loss. `real`: run it on the tensors
-    themselves, in the memory of a whole step, where fake tensors do not suffice. `views`: names of operators known to return their
-    operand's storage.
+def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset()) -> Program:
+    """Captures the step: what is returned, the loss among it, and the gradients. `real`: run it on the tensors themselves, in the memory of a
+    whole step, where fake tensors do not suffice. `views`: names of operators known to return their operand's storage.
 
     Raises CaptureError naming the line or operator that cannot be captured.
     """
+    module = of.module
     parameters, buffers, names = parameters_of(module)
     trained = [i for i, p in enumerate(parameters.values()) if p.requires_grad]
     if not trained:
         raise CaptureError("module", "has no parameter that requires a gradient")
-    parts, spec = pytree.tree_flatten(batch)
-    tensors = [leaf for leaf in parts if isinstance(leaf, torch.Tensor)]
+    parts, spec = pytree.tree_flatten(of.batch)
     # make_fx goes by objects: one that the batch has twice, or shares with the module, would be one input for ever.
-    inputs = [*parameters.values(), *buffers.values(), *(tensor.detach() for tensor in tensors)]
+    inputs = [*parameters.values(), *buffers.values(), *(tensor.detach() for tensor in of.tensors)]
     casts_once = torch.is_autocast_cache_enabled()
 
     def step(*flat: torch.Tensor) -> list[Any]:
@@ -67,9 +56,9 @@ def capture(
         with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once), asked:
             of_batch = iter(given)
             filled = [next(of_batch) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
-            result = forward(module, pytree.tree_unflatten(filled, spec))
+            result = of.forward(module, pytree.tree_unflatten(filled, spec))
             returned = Returned.of(result)
-            loss = scaled(returned.tensors[returned.loss])
+            loss = of.updates.scaled(returned.tensors[returned.loss])
         gradients = torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)
         lefts.append(left)
         guards[:] = asked.guards
@@ -82,7 +71,7 @@ def capture(
     returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
-    with _capturing, _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
+    with _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
         with torch.enable_grad(), _kernels_whole(), _data_stays(), fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
@@ -91,7 +80,7 @@ def capture(
         _refuse_data_dependence(traced, real)
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
-    kinds += [Place("batch", i) for i in range(len(tensors))]
+    kinds += [Place("batch", i) for i in range(len(of.tensors))]
     program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.replaced = frozenset(lefts[0].attributes)

@@ -19,23 +19,29 @@ from .functional import IDENTITIES, name_of
 from .measure import storage_of
 from .module_state import attributes_restored, parameters_of
 from .program import leaves
-from .updating import Updates
-from .verifying import differences_before_the_update, on_one_thread, plain, tensors_put_back
+from .subject import Subject
+from .verifying import different, on_one_thread, own_pass, plain, planned_pass, tensors_put_back
 
 if TYPE_CHECKING:
     from .compiling import Compiled
 
-Forward = Callable[[torch.nn.Module, Any], Any]
 
-
-def differences(compiled: Compiled, module: torch.nn.Module, forward: Forward, batch: Any, tensors: Sequence[torch.Tensor], updates: Updates) -> list[str]:
+def differences(compiled: Compiled, of: Subject) -> list[str]:
     """Returns the names of what the plan's forward and backward pass computes otherwise than PyTorch's, on one thread if need be. Nothing
     is changed. Raises CaptureError where PyTorch's own fails."""
-    different = differences_before_the_update(compiled, module, forward, batch, tensors, updates)
-    if different and torch.get_num_threads() > 1:
+    found = different(planned_pass(compiled, of), own_pass(of))
+    if found and torch.get_num_threads() > 1:
         with on_one_thread():
-            different = differences_before_the_update(compiled, module, forward, batch, tensors, updates)
-    return different
+            found = different(planned_pass(compiled, of), own_pass(of))
+    return found
+
+
+def unsteady(of: Subject) -> Optional[str]:
+    """Returns why nothing can be compared with PyTorch's own pass, which differs from one time to the next; or None."""
+    with on_one_thread():
+        if not different(own_pass(of), own_pass(of)):
+            return None
+    return "PyTorch's own step differs from one time to the next: another thread draws random numbers, or the code does not do the same twice"
 
 
 def lacking_memory(compiled: Compiled, module: torch.nn.Module) -> Optional[str]:
@@ -46,13 +52,13 @@ def lacking_memory(compiled: Compiled, module: torch.nn.Module) -> Optional[str]
     return f"PyTorch's own step may take {needed} bytes, and {available} are available" if needed > available else None
 
 
-def refuse(different: Sequence[str], module: torch.nn.Module, forward: Forward, batch: Any, real: bool, updates: Updates) -> None:
-    """Raises CaptureError naming the line where the captured code and PyTorch's part."""
-    what = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
-    with Calls() as own, tensors_put_back(list(module.parameters()), [*parameters_of(module)[1].values()]), attributes_restored(module, {}):
-        plain(module, forward, batch, updates)
+def refuse(names: Sequence[str], of: Subject, real: bool) -> None:
+    """Raises CaptureError naming the line where the captured code and PyTorch's part, so that what has these names differs."""
+    what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    with Calls() as own, tensors_put_back(list(of.module.parameters()), [*parameters_of(of.module)[1].values()]), attributes_restored(of.module, {}):
+        plain(of)
     captured = Calls()
-    capture(module, lambda module, batch: captured.during(forward, module, batch), batch, real, scaled=updates.scaled)
+    capture(dataclasses.replace(of, forward=lambda module, batch: captured.during(of.forward, module, batch)), real)
     for mine, theirs in zip(captured.calls, own.calls):
         if mine != theirs:
             instead = theirs.text if mine.name != theirs.name else f"with {theirs.numbers}"

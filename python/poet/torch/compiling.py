@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import threading
 import time
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -17,6 +18,7 @@ from ..solve import solve
 from . import checking
 from .capture import capture
 from .code import Code, code_of
+from .cost import Cost
 from .draws import Draws
 from .errors import CaptureError
 from .guards import NeedsRealTensors
@@ -25,18 +27,21 @@ from .module_state import parameters_of
 from .problem import Power, graph_of
 from .program import Place, Program, leaves
 from .storage import PageFile, measure_storage
-from .updating import Updates
+from .subject import Subject
+
+
+# One at a time: make_fx changes state of the whole process, and what is compared draws from its generator.
+_compiling = threading.RLock()
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `updates` what becomes of gradients, `check`
-    whether the first pass is compared with PyTorch's own."""
+    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `check` whether the first pass is compared with
+    PyTorch's own."""
 
     limits: dict[str, Any]
     storage: Optional[str]
     power: Power
-    updates: Updates
     check: bool
 
     def tell(self) -> Callable[[str], None]:
@@ -83,54 +88,42 @@ class Compiled:
         return outputs, gradients, changed
 
 
-def compiled_step(
-    module: torch.nn.Module,
-    forward: Callable[[torch.nn.Module, Any], torch.Tensor],
-    optimizer: torch.optim.Optimizer,
-    batch: Any,
-    tensors: Sequence[torch.Tensor],
-    how: Settings,
-) -> Compiled:
+def compiled_step(of: Subject, how: Settings) -> Compiled:
     """Captures, measures, plans and checks the step. Raises InputError if that fails."""
-    compiled, real = _compiled(module, forward, optimizer, batch, tensors, how, False)
-    unchecked = checking.lacking_memory(compiled, module) if how.check else "check=False"
-    if unchecked:
-        return dataclasses.replace(compiled, unchecked=unchecked)
-    different = checking.differences(compiled, module, forward, batch, tensors, how.updates)
-    if different and not real:  # the code may have seen that tensors were fake
-        with contextlib.suppress(CaptureError):
-            compiled, real = _compiled(module, forward, optimizer, batch, tensors, how, True)
-            different = checking.differences(compiled, module, forward, batch, tensors, how.updates)
-    if different:
-        checking.refuse(different, module, forward, batch, real, how.updates)
-    return compiled
+    with _compiling:
+        compiled, real = _compiled(of, how, False)
+        unchecked = checking.lacking_memory(compiled, of.module) if how.check else "check=False"
+        different = [] if unchecked else checking.differences(compiled, of)
+        if different:
+            unchecked = checking.unsteady(of)
+        if unchecked:
+            return dataclasses.replace(compiled, unchecked=unchecked)
+        if different and not real:  # the code may have seen that tensors were fake
+            with contextlib.suppress(CaptureError):
+                compiled, real = _compiled(of, how, True)
+                different = checking.differences(compiled, of)
+        if different:
+            checking.refuse(different, of, real)
+        return compiled
 
 
-def _compiled(
-    module: torch.nn.Module,
-    forward: Callable[[torch.nn.Module, Any], torch.Tensor],
-    optimizer: torch.optim.Optimizer,
-    batch: Any,
-    tensors: Sequence[torch.Tensor],
-    how: Settings,
-    real: bool,
-) -> tuple[Compiled, bool]:
+def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     """Captures, measures and plans the step. `real`: on real tensors; returned is whether it was on these."""
-    named, named_buffers, _ = parameters_of(module)
+    named, named_buffers, _ = parameters_of(of.module)
     parameters, buffers = list(named.values()), list(named_buffers.values())
     random = torch.get_rng_state()
     try:
-        program, costs, real = _captured_and_measured(module, forward, batch, parameters, buffers, tensors, how.updates, real, how.tell())
-        updates = measure_updates(optimizer, parameters)
-        clipping = measure_clipping(parameters, how.updates.clip_norm)
-        additions = measure_additions(parameters) if how.updates.adds else []
+        program, costs, real = _captured_and_measured(of, parameters, buffers, real, how.tell())
+        updates = measure_updates(of.optimizer, parameters)
+        clipping = measure_clipping(parameters, of.updates.clip_norm)
+        additions = measure_additions(parameters) if of.updates.adds else []
     finally:
         torch.set_rng_state(random)
     for parameter, update, name in zip(parameters, updates, named):
-        if update is None and parameter.requires_grad and how.updates.when == "early":
+        if update is None and parameter.requires_grad and of.updates.when == "early":
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
-    resident = _resident_bytes({"buffers": buffers, "the batch": tensors, "constants": program.constants})
-    if how.updates.adds:
+    resident = _resident_bytes({"buffers": buffers, "the batch": of.tensors, "constants": program.constants})
+    if of.updates.adds:
         resident["gradients"] = sum(p.numel() * p.element_size() for p, gradient in zip(parameters, program.gradients) if gradient is not None)
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
@@ -150,13 +143,13 @@ def _compiled(
         resident,
         rates,
         how.power,
-        how.updates,
-        any(group.get("foreach") or group.get("fused") for group in optimizer.param_groups),
-        type(module).__name__,
+        of.updates,
+        any(group.get("foreach") or group.get("fused") for group in of.optimizer.param_groups),
+        type(of.module).__name__,
     )
     result = _solved(graph, how.limits)
     assert result.plan is not None
-    code = code_of(program, result.plan, how.updates.one_by_one)
+    code = code_of(program, result.plan, of.updates.one_by_one)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
     return Compiled(program, graph, result, code, code.function(), pages), real
 
@@ -197,16 +190,16 @@ def has_hooks(tensor: torch.Tensor) -> bool:
     return bool(tensor._backward_hooks) or bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
-def _captured_and_measured(module: Any, forward: Any, batch: Any, parameters: Any, buffers: Any, tensors: Any, updates: Updates, real: bool, tell: Any) -> Any:
+def _captured_and_measured(of: Subject, parameters: Any, buffers: Any, real: bool, tell: Any) -> tuple[Program, list[Cost], bool]:
     """Returns the program with its layouts and costs, and whether it was captured on real tensors: if `real`, and where fake ones do not
     suffice."""
     views: frozenset[str] = frozenset()
     while True:
         try:
             tell("capturing on real tensors" if real else "capturing")
-            program = capture(module, forward, batch, real, views, updates.scaled)
-            _refuse_shared(program, parameters, buffers, updates.when == "early")
-            given = {"parameter": parameters, "buffer": buffers, "batch": tensors, "constant": program.constants}
+            program = capture(of, real, views)
+            _refuse_shared(program, parameters, buffers, of.updates.when == "early")
+            given = {"parameter": parameters, "buffer": buffers, "batch": of.tensors, "constant": program.constants}
             return program, measure(program, lambda place: given[place.kind][place.index], tell), real
         except AliasFound as found:
             if found.op.name in views:

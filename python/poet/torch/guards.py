@@ -223,8 +223,9 @@ def _plain(value: Any) -> Any:
 
 
 def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
-    if isinstance(tree, (tuple, list)) and not hasattr(tree, "_fields"):
-        return type(tree)(_mapped(each, function) for each in tree)
+    if isinstance(tree, (tuple, list)):
+        parts = [_mapped(each, function) for each in tree]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else parts if isinstance(tree, list) else tuple(parts)
     if isinstance(tree, dict):
         return {name: _mapped(each, function) for name, each in tree.items()}
     if isinstance(tree, slice):
@@ -234,7 +235,12 @@ def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
 
 def _leaves(tree: Any) -> list[Any]:
     found: list[Any] = []
-    _mapped(tree, found.append)
+
+    def note(leaf: Any) -> Any:
+        found.append(leaf)
+        return leaf
+
+    _mapped(tree, note)
     return found
 
 

@@ -17,6 +17,7 @@ from .errors import StorageError
 from .kept import Kept
 from .module_state import parameters_of, plain_key
 from .storage import PageFile
+from .subject import Subject
 from .updating import Updates, forget_gradients, handed_over, update, use
 from .watching import Watched
 from .surroundings import Surroundings
@@ -31,6 +32,7 @@ class Step:
         module: torch.nn.Module,
         forward: Callable[[torch.nn.Module, Any], Any],
         optimizer: torch.optim.Optimizer,
+        updates: Updates,
         how: Settings,
         keep_gradients: bool,
         loss: Any,
@@ -40,6 +42,7 @@ class Step:
         self.optimizer = optimizer
         self.keep_gradients = keep_gradients
         self._forward = forward
+        self._updates = updates
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled = Kept()
@@ -103,14 +106,14 @@ class Step:
         """
         with self._lock:
             returned = self._stepped(batch)
-            if self._added == 0 and self._how.updates.when != "none" and not self.keep_gradients:
+            if self._added == 0 and self._updates.when != "none" and not self.keep_gradients:
                 forget_gradients(self.module.parameters())
             return returned
 
     def _stepped(self, batch: Any) -> Any:
         """A step that leaves gradients where they are."""
         compiled, tensors = self._compiled_for(batch)
-        how = self._how.updates
+        how = self._updates
         named, named_buffers, _ = parameters_of(self.module)
         parameters, buffers = list(named.values()), list(named_buffers.values())
         if not how.adds or (how.when != "none" and self._added == 0):
@@ -147,6 +150,12 @@ class Step:
 
     # ---- compiling
 
+    def compile(self, batch: Any) -> None:
+        """Compiles the step for batches like this one, as its first call would, and runs nothing: so that no epoch waits for shapes that are
+        known before. Afterwards plan, result and code are of this one."""
+        with self._lock:
+            self._compiled_for(batch)
+
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
         """Returns the compiled step for such batches and modules, and the batch's tensors."""
         leaves, spec = pytree.tree_flatten(batch)
@@ -155,13 +164,17 @@ class Step:
         compiled = self._compiled.find(key, tensors)
         if compiled is None:
             check_tensors(self.module, tensors)
-            compiled = compiled_step(self.module, self._forward, self.optimizer, batch, tensors, self._how)
+            compiled = compiled_step(self._subject(batch), self._how)
             self._results |= compiled.program.replaced
             self._watch()
             key, held = self._key(leaves, spec)
             self._compiled.add(key, compiled, held)
         self._latest = compiled
         return compiled, tensors
+
+    def _subject(self, batch: Any) -> Subject:
+        tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
+        return Subject(self.module, self._forward, self.optimizer, self._updates, batch, tensors)
 
     def _key(self, leaves: Sequence[Any], spec: Any) -> tuple[Any, list[Any]]:
         """Returns a key of everything that the captured step depends on except the contents of tensors, and the objects that it names."""

@@ -6,14 +6,15 @@ import contextlib
 import copy
 import dataclasses
 import hashlib
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 import torch
 
 from .capture import autocast_cache
 from .module_state import attributes_restored, parameters_of
 from .returned import Returned
-from .updating import Updates, forget_gradients, update
+from .subject import Subject
+from .updating import forget_gradients, update
 
 if TYPE_CHECKING:
     from .compiling import Compiled
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 def differences(step: Step, batch: Any) -> list[str]:
     """Returns the names of what differs after the step and after PyTorch's own from the same state, and restores the state. Compares the
     loss, gradients, parameters, buffers, optimizer state and the generator."""
-    how = step._how.updates
+    how = step._updates
     with on_one_thread():
         with _put_back(step):
             step._added = how.every - 1  # of calls that add up gradients the last one
             outputs = _outputs(Returned.of(step._stepped(batch)))
             ours = {**_outcome(step), **outputs}
         with _put_back(step):
-            outputs = _outputs(plain(step.module, step._forward, batch, how))  # which may be parameters
+            outputs = _outputs(plain(step._subject(batch)))  # which may be parameters
             if how.when != "none":
                 with torch.autocast("cpu", enabled=False):
                     update(how, step.optimizer, list(step.module.parameters()))
@@ -38,15 +39,13 @@ def differences(step: Step, batch: Any) -> list[str]:
     if how.when == "early":  # gradients are gone
         theirs = {name: each for name, each in theirs.items() if not name.startswith("gradient of ")}
         ours = {name: each for name, each in ours.items() if not name.startswith("gradient of ")}
-    return _different(ours, theirs)
+    return different(ours, theirs)
 
 
-def differences_before_the_update(
-    compiled: Compiled, module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, tensors: Sequence[torch.Tensor], how: Updates
-) -> list[str]:
-    """Returns the names of what differs in a bit after the forward and backward pass by the plan and by PyTorch: of the loss, gradients,
-    buffers and the generator. Nothing is changed; the optimizer does not run. Takes the memory of PyTorch's own pass."""
-    named, named_buffers, _ = parameters_of(module)
+def planned_pass(compiled: Compiled, of: Subject) -> dict[str, Any]:
+    """Returns what the forward and backward pass by the plan leaves, to be compared: loss, gradients, buffers and the generator. Nothing is
+    changed; the optimizer does not run."""
+    named, named_buffers, _ = parameters_of(of.module)
     parameters, buffers = list(named.values()), list(named_buffers.values())
     ours: dict[str, Any] = {f"gradient of {name}": None for name in named}
 
@@ -55,19 +54,24 @@ def differences_before_the_update(
 
     with tensors_put_back(parameters, buffers):
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
-            outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, note)
+            outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, of.tensors, note)
             for k, gradient in enumerate(gradients or ()):
                 note(k, gradient)
             ours.update((name, _content(changed.get(i, buffer))) for i, (name, buffer) in enumerate(named_buffers.items()))
             ours.update(_outputs(dataclasses.replace(compiled.program.returned, tensors=outputs)), generator=_content(torch.get_rng_state()))
-        del outputs, gradients, changed
-    with tensors_put_back(parameters, buffers), attributes_restored(module, {}):
-        returned = plain(module, forward, batch, how)
-        named_now, buffers_now, _ = parameters_of(module)
-        theirs = {f"gradient of {name}": _content(parameter.grad) for name, parameter in named_now.items()}
-        theirs.update((name, _content(buffer)) for name, buffer in buffers_now.items())
+    return ours
+
+
+def own_pass(of: Subject) -> dict[str, Any]:
+    """The same of PyTorch's own pass, which takes the memory of that."""
+    named, named_buffers, _ = parameters_of(of.module)
+    with tensors_put_back(list(named.values()), list(named_buffers.values())), attributes_restored(of.module, {}):
+        returned = plain(of)
+        named, named_buffers, _ = parameters_of(of.module)
+        theirs = {f"gradient of {name}": _content(parameter.grad) for name, parameter in named.items()}
+        theirs.update((name, _content(buffer)) for name, buffer in named_buffers.items())
         theirs.update(_outputs(returned), generator=_content(torch.get_rng_state()))
-    return _different(ours, theirs)
+    return theirs
 
 
 @contextlib.contextmanager
@@ -81,13 +85,13 @@ def on_one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def plain(module: torch.nn.Module, forward: Callable[[Any, Any], Any], batch: Any, how: Updates) -> Returned:
-    """PyTorch's own forward and backward pass. Returns what `forward` does."""
-    forget_gradients(module.parameters())
+def plain(of: Subject) -> Returned:
+    """PyTorch's own forward and backward pass. Returns what the code that makes the loss does."""
+    forget_gradients(of.module.parameters())
     with torch.enable_grad():
         with autocast_cache(torch.is_autocast_cache_enabled()):
-            returned = Returned.of(forward(module, batch))
-            loss = how.scaled(returned.tensors[returned.loss])
+            returned = Returned.of(of.forward(of.module, of.batch))
+            loss = of.updates.scaled(returned.tensors[returned.loss])
         loss.backward()
     return returned
 
@@ -124,7 +128,8 @@ def _content(each: Any) -> Any:
     return (tuple(each.shape), each.dtype, hashlib.blake2b(bits.numpy()).digest())
 
 
-def _different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+def different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Returns the names of what is not the same."""
     return [name for name in {**theirs, **ours} if ours.get(name) != theirs.get(name)]
 
 
@@ -155,7 +160,7 @@ def _put_back(step: Step) -> Iterator[None]:
     state_contents = {parameter: copy.deepcopy(each) for parameter, each in state.items()}
     groups = [{name: copy.deepcopy(each) for name, each in group.items() if name != "params"} for group in step.optimizer.param_groups]
     attributes = dict(vars(step.optimizer))
-    scaler = step._how.updates.scaler
+    scaler = step._updates.scaler
     scaler_before = copy.deepcopy(scaler.state_dict()) if scaler is not None else None
     added = step._added
     try:
