@@ -1,5 +1,6 @@
 #include "apps/cli/program.h"
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace poet::cli {
 namespace {
 
-int run_commands_of(int argc, const char* const* argv) {
+int run_commands_of(int argc, const char* const* argv, const std::filesystem::path& file) {
+  set_called_as(argc > 0 ? argv[0] : nullptr, file);
   CommandLine program("poet",
                       "poet: the training schedule of least energy that fits a device's RAM and deadline",
                       poet::version());
@@ -30,11 +32,10 @@ int run_commands_of(int argc, const char* const* argv) {
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv, const std::filesystem::path& file) {
-  set_called_as(argc > 0 ? argv[0] : nullptr, file);
+int run_program(int argc, const char* const* argv, const char* file) {
   set_up_signals();
   report_errors_as_json(argc, argv);
-  return exit_code_of([&] { return run_commands_of(argc, argv); });
+  return exit_code_of([&] { return run_commands_of(argc, argv, file); });
 }
 
 }  // namespace poet::cli

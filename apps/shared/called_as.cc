@@ -6,12 +6,12 @@ namespace poet::cli {
 namespace {
 
 std::string program_name = "poet";
-std::filesystem::path program_started = "/proc/self/exe";
+std::string program_started = "/proc/self/exe";
 
 }  // namespace
 
 void set_called_as(const char* program, const std::filesystem::path& file) {
-  program_started = file;
+  program_started = file.string();
   const char* script = std::getenv("POET_CALLED_AS");
   const char* name = script != nullptr && *script != '\0' ? script : program;
   if (name != nullptr && *name != '\0') program_name = name;

@@ -20,7 +20,7 @@ int program(const std::vector<std::string>& arguments, const std::filesystem::pa
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);
   const py::gil_scoped_release unlocked;
-  return cli::run_program(static_cast<int>(arguments.size()), argv.data(), file);
+  return cli::run_program(static_cast<int>(arguments.size()), argv.data(), file.c_str());
 }
 
 }  // namespace
