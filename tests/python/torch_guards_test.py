@@ -48,6 +48,23 @@ class Guards(TorchCase):
         self.follows(lambda module, batch: module(torch.cat([batch[0], torch.zeros(batch[1][0], 8)])).square().sum(), pairs, 3)
         self.follows(lambda module, batch: torch.tensor_split(module(batch[0]), batch[1][:1])[0].sum(), pairs, 3)
 
+    def test_values_asked_in_iterations_and_functions_of_ones_own(self):
+        class Times(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, y, count):
+                ctx.count = int(count[0])
+                return y * ctx.count
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return gradient * ctx.count, None
+
+        x = torch.randn(4, 8)
+        pairs = [(x, torch.tensor(pair)) for pair in ([1, 2], [2, 3], [1, 2])]
+        self.follows(lambda module, batch: sum(module(batch[0])[i.item()].sum() for i in batch[1]), pairs, 2)
+        self.follows(lambda module, batch: Times.apply(module(batch[0]), batch[1]).sum(), pairs, 2)
+        self.follows(lambda module, batch: module(batch[0]).sum() * torch.from_numpy(batch[1].numpy() * 2)[0].item(), pairs, 2)
+
     def test_what_was_changed_in_place_before(self):
         def forward(module, batch):
             z = batch[1].clone()

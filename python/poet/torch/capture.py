@@ -19,10 +19,10 @@ import torch
 import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from .errors import CaptureError
+from .errors import CaptureError, NeedsRealTensors
 from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
-from .guards import Asked, Guard, NeedsRealTensors, Unfit
+from .guards import Asked, Guard, Unfit
 from .label_smoothing import shapes_known
 from .module_state import Left, having, parameters_of
 from .program import Place, Program

@@ -20,8 +20,7 @@ from .capture import capture
 from .code import Code, code_of
 from .cost import Cost
 from .draws import Draws
-from .errors import CaptureError
-from .guards import NeedsRealTensors
+from .errors import CaptureError, NeedsRealTensors
 from .measure import AliasFound, LayoutDiffers, measure, measure_additions, measure_clipping, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of

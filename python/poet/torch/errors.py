@@ -11,3 +11,8 @@ class CaptureError(InputError):
 
 class StorageError(OSError):
     """A read or write of storage failed. The module is unchanged by the step, unless the message says otherwise."""
+
+
+class NeedsRealTensors(Exception):
+    """Within capture: fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch, and must be captured on
+    real ones."""

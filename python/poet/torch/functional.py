@@ -13,8 +13,7 @@ from typing import AbstractSet, Any, Optional, Sequence
 
 import torch
 
-from .errors import CaptureError
-from .guards import NeedsRealTensors
+from .errors import CaptureError, NeedsRealTensors
 from .program import Op, Place, Program, Value, View
 
 aten = torch.ops.aten

@@ -16,6 +16,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .errors import NeedsRealTensors
+from .measure import storage_address
 from .program import Place
 
 # Return contents as what is no tensor.
@@ -32,11 +34,6 @@ _READ = {
 
 if PackedSequence not in pytree.SUPPORTED_NODES and torch.__version__.startswith("1."):  # PyTorch 2 takes it for the tuple that it is
     pytree._register_pytree_node(PackedSequence, lambda packed: (list(packed), None), lambda parts, _: PackedSequence(*parts))
-
-
-class NeedsRealTensors(Exception):
-    """Fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch, and must be captured on
-    real ones."""
 
 
 class Unfit(Exception):
@@ -93,8 +90,10 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         self._batch = batch
         self._calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
         self._made: dict[int, tuple[Any, Any]] = {id(tensor): (Place("batch", i), tensor) for i, tensor in enumerate(batch)}  # by the object
-        self._trained = {id(tensor) for tensor in trained}
+        self._parameters = list(trained)
+        self._trained = {id(tensor) for tensor in self._parameters}
         self._inside = _Inside(self)
+        self._inside_made: dict[int, torch.Tensor] = {storage_address(tensor): tensor for tensor in (*batch, *self._parameters)} if real else {}
 
     def __enter__(self) -> Asked:
         super().__enter__()
@@ -106,6 +105,11 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         if self._real:
             self._inside.__exit__(*error)
         super().__exit__(*error)
+
+    def note(self, result: Any) -> None:
+        """Notes what an operator has made, wherever it ran."""
+        for tensor in _tensors(result):
+            self._inside_made[storage_address(tensor)] = tensor  # kept, so that the address remains its own
 
     def knows(self, tensor: Any) -> bool:
         return id(tensor) in self._made or id(tensor) in self._trained
@@ -155,6 +159,8 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
             raise NeedsRealTensors("a value")
         if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
             raise Unfit("uses the value of a tensor, so what the step computes is not known before it runs")
+        if any(not self.knows(tensor) and storage_address(tensor) in self._inside_made for tensor in _tensors((args, kwargs))):
+            raise Unfit("uses the value of a tensor that is made of others in a way that cannot be followed")
         with no_dispatch():  # make_fx lets nobody ask
             value = function(*args, **kwargs)
             guard = Guard(self._needed((function, _mapped(args, self._reference), _mapped(kwargs, self._reference))), _plain(value))
@@ -200,7 +206,9 @@ class _Inside(TorchDispatchMode):  # type: ignore[misc]
                 return function(*args, **(kwargs or {}))
         if asks and all(map(self._asked.knows, args)):
             return self._asked.ask(function, args, kwargs or {})
-        return function(*args, **(kwargs or {}))
+        result = function(*args, **(kwargs or {}))
+        self._asked.note(result)
+        return result
 
 
 def _is_of_integers(each: Any) -> bool:
