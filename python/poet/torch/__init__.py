@@ -12,8 +12,9 @@ Needs PyTorch: 1.13 (Debian 12) or 2. What differs between the two is in capture
 from .arguments import compile_step
 from .errors import CaptureError, StorageError
 from .ledger import Ledger
+from .policy import policy
 from .problem import Power
 from .step import Step
 from .storage import return_freed_memory
 
-__all__ = ["CaptureError", "Ledger", "Power", "Step", "StorageError", "compile_step", "return_freed_memory"]
+__all__ = ["CaptureError", "Ledger", "Power", "Step", "StorageError", "compile_step", "policy", "return_freed_memory"]

@@ -23,7 +23,7 @@ _UNSAID_VIEWS = {"aten::_unsafe_view", "aten::unsafe_split", "aten::unsafe_split
 # Return their operand: without gradients there is nothing to detach from.
 IDENTITIES = {"aten::detach", "aten::alias", "aten::lift", "aten::lift_fresh"}
 # Change operands besides what they return (of most the schemas do not say so): which, and the position of the flag for training.
-_HIDDEN_CHANGES = {
+HIDDEN_CHANGES = {
     "aten::native_batch_norm": ((3, 4), 5),
     "aten::cudnn_batch_norm": ((3, 4), 5),
     "aten::miopen_batch_norm": ((3, 4), 5),
@@ -216,7 +216,7 @@ class _Reader:
             if name_of(target) != "aten::detach" and isinstance(same, Place):
                 self.fresh.add(same)
             self.set(node, same)
-        elif name_of(target) not in _HIDDEN_CHANGES and any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
+        elif name_of(target) not in HIDDEN_CHANGES and any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
             self.change(node)
         elif node.name in self.views or _is_view(target):
             self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
@@ -243,7 +243,7 @@ class _Reader:
 
     def compute(self, node: torch.fx.Node) -> None:
         target: Any = node.target
-        positions, flag = _HIDDEN_CHANGES.get(name_of(target), ((), 0))
+        positions, flag = HIDDEN_CHANGES.get(name_of(target), ((), 0))
         positions = tuple(i for i in positions if node.args[flag] and node.args[i] is not None)
         kernel = _kernel_of(target)
         op = self.add(node.name, Revealed(kernel, positions) if positions else kernel, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
