@@ -7,6 +7,7 @@ So it is known which value of the program a tensor that autograd saves is a view
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from typing import Any, Iterator, Optional, Sequence, Union
 
 import torch
@@ -49,6 +50,7 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
         self.seen: dict[int, Value] = {}  # by the address of their storage
         self.given: dict[Op, list[Any]] = {}  # operands of the ops that have run that were there before: parameters, the batch
         self.held: dict[Value, Any] = {}  # storages
+        self.unpacked: weakref.WeakValueDictionary[Value, torch.Tensor] = weakref.WeakValueDictionary()
         self.draws = Draws()
         self.hooks = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
 
@@ -156,8 +158,13 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
         if isinstance(saved, torch.Tensor):
             return saved
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
-            self.go_on(saved.value)
-            return _lying(self.storage(saved.value), saved.layout)
+            value = saved.value
+            self.go_on(value)
+            tensor = _lying(self.storage(value), saved.layout)
+            self.unpacked[value] = tensor
+            if self.is_last(value):
+                self.held.pop(value, None)
+            return tensor
 
     def go_on(self, value: Value) -> None:
         """Does what the plan does until the next op of the backward pass that reads the value. If none does, autograd's order is not the
@@ -173,10 +180,18 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
                     self.held.setdefault(made, storage)
         self.done = reader
 
+    def is_last(self, value: Value) -> bool:
+        """Whether the plan frees a value when the op is done that reads it now: then it is autograd's alone, which has no word for that."""
+        for move in self.moves[self.done + 1 :]:
+            if move is value or (isinstance(move, Op) and value in move.reads()):
+                return move is value
+        return False
+
     def storage(self, value: Value) -> Any:
         """Returns a value's storage, computed again if it is not there."""
-        if value in self.held:
-            return self.held[value]
+        there = self.unpacked.get(value)
+        if value in self.held or there is not None:
+            return self.held[value] if there is None else storage_of(there)
         op = next(op for op in self.given if op.number == value.op)
         return self.computed(op)[value]
 
