@@ -1,7 +1,14 @@
 """PyTorch modules to train: torchvision's, and others that people have. Each is a function that returns the module, its loss and a batch."""
 import torch
-import torchvision
 from torch import nn
+
+try:
+    import torchvision
+except RuntimeError:  # PyPI's is made for GPUs: beside a PyTorch for CPUs its own operators, which these networks do without, have to be declared
+    library = torch.library.Library("torchvision", "DEF")
+    for operator in ("nms", "qnms"):
+        library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    import torchvision
 
 CLASSES = 10
 

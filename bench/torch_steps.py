@@ -37,11 +37,15 @@ class Way:
         self.module, self.loss_fn, self.batch = module, loss_fn, batch
         self.optimizer = torch.optim.SGD(module.parameters(), 0.01, momentum=0.9)
         self.step = step or self.plain
+        self.forward = self.loss
         self.times = []
+
+    def loss(self):
+        return self.loss_fn(self.module(*self.batch[:-1]), self.batch[-1])
 
     def plain(self):
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss_fn(self.module(*self.batch[:-1]), self.batch[-1])
+        loss = self.forward()
         loss.backward()
         self.optimizer.step()
         for parameter in self.module.parameters():
@@ -79,14 +83,15 @@ def resident(field):
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
 
-def checkpointed(module, blocks):
+def checkpointed(module, blocks, **options):
+    options = {"use_reentrant": False, **options}
     for block in blocks:
         forward = block.forward
         if type(block).__name__ == "_DenseLayer":  # takes a list
             several = lambda *tensors, forward=forward: forward(list(tensors))  # noqa: E731
-            block.forward = types.MethodType(lambda self, tensors, several=several: checkpoint(several, *tensors, use_reentrant=False), block)
+            block.forward = types.MethodType(lambda self, tensors, several=several: checkpoint(several, *tensors, **options), block)
             continue
-        block.forward = types.MethodType(lambda self, *args, forward=forward, **more: checkpoint(forward, *args, use_reentrant=False, **more), block)
+        block.forward = types.MethodType(lambda self, *args, forward=forward, **more: checkpoint(forward, *args, **options, **more), block)
 
 
 def with_hooks(way, folder):

@@ -1,5 +1,6 @@
 """poet.torch.policy(): a plan for those who stay with autograd, in every bit, and in the memory that it says."""
 
+import collections
 import contextlib
 import copy
 import unittest
@@ -10,7 +11,7 @@ if torch is not None:
     import poet
     import poet.torch
     from poet.torch.measure import allocations
-    from poet.torch.tape import Tape
+    from poet.torch.tape import Course, Tape
     from torch.utils.checkpoint import checkpoint
 
 SELECTIVE = torch is not None and hasattr(torch.utils.checkpoint, "create_selective_checkpoint_contexts")
@@ -72,7 +73,10 @@ class Policy(TorchCase):
             if module is not branches:  # of which one operator needs most of it
                 self.assertLess(peak, eager)
             there = [*module.parameters(), *module.parameters(), *module.buffers(), *batch]  # twice: the optimizer's state
-            self.assertLessEqual(peak, step.peak_bytes - sum(tensor.numel() * tensor.element_size() for tensor in there))
+            # A step can also compute gradients again, which autograd cannot.
+            times = collections.Counter(row["name"] for row in step.plan.steps() if row["kind"] == "compute")
+            longer = sum(v.bytes for op in step._current().program.ops if op.is_backward and times[op.name] > 1 for v in op.outputs.values())
+            self.assertLessEqual(peak, step.peak_bytes + longer - sum(tensor.numel() * tensor.element_size() for tensor in there))
             self.expect_equal(backward(other, kept, batch)[0], backward(one, plain, batch)[0])
 
     @unittest.skipUnless(SELECTIVE, "needs PyTorch 2.4")
@@ -89,7 +93,7 @@ class Policy(TorchCase):
         module, batch = Computes([], {}, lambda self, y: y.mul_(3).tanh_() * self.first.bias), (torch.randn(4, 6), torch.randint(0, 5, (4,)))
         program = self.planned(module, batch)._current().program
         first = next(value for op in program.ops if not op.is_backward for value in op.outputs.values())  # is no more once it was multiplied
-        contexts = lambda: (Tape(program, frozenset([first]), []), contextlib.nullcontext())  # noqa: E731
+        contexts = lambda: (Tape(Course(program, frozenset([first]), [])), contextlib.nullcontext())  # noqa: E731
         results, _ = backward(copy.deepcopy(module), lambda *args: checkpoint(plain, *args, use_reentrant=False, context_fn=contexts), batch)
         self.expect_equal(results, backward(copy.deepcopy(module), plain, batch)[0])
 

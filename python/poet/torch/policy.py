@@ -15,7 +15,7 @@ from ..plans import Plan
 from .functional import name_of
 from .program import Op, Program, Value
 from .step import Step
-from .tape import Tape
+from .tape import Course, Tape
 
 Contexts = tuple[ContextManager[Any], ContextManager[Any]]
 
@@ -47,20 +47,23 @@ def policy(step: Step) -> Callable[[], Contexts]:
     if not hasattr(torch.utils.checkpoint, "create_selective_checkpoint_contexts"):
         raise InputError("policy", f"needs PyTorch 2.4 or newer: {torch.__version__} has no selective checkpoints")
 
+    courses: dict[Plan, Course] = {}
+
     def context_fn() -> Contexts:
         compiled = step._current()
-        kept, moves = course(compiled.program, compiled.plan)
+        if compiled.plan not in courses:
+            courses[compiled.plan] = course_of(compiled.program, compiled.plan)
+        course = courses[compiled.plan]
         if torch._guards.detect_fake_mode() is not None:
-            contexts: Contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts(choices(compiled.program, kept))
+            contexts: Contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts(choices(course))
             return contexts
-        return Tape(compiled.program, kept, moves), contextlib.nullcontext()
+        return Tape(course), contextlib.nullcontext()
 
     return context_fn
 
 
-def course(program: Program, plan: Plan) -> tuple[frozenset[Value], list[Union[Op, Value]]]:
-    """Returns the values that a plan keeps from the forward to the backward pass, and what it does from then on: an Op is computed, a Value
-    freed. What it pages is kept until it is freed for good."""
+def course_of(program: Program, plan: Plan) -> Course:
+    """Returns what a plan makes of a program for autograd. What it pages is kept until it is freed for good."""
     ops = {op.name: op for op in program.ops}
     values = {value.name: value for op in program.ops for value in op.outputs.values()}
     moves: list[Union[Op, Value]] = []
@@ -83,17 +86,17 @@ def course(program: Program, plan: Plan) -> tuple[frozenset[Value], list[Union[O
             kept.update(move.outputs.values())
         else:
             kept.discard(move)
-    return frozenset(kept), moves[backward:]
+    return Course(program, frozenset(kept), moves[backward:])
 
 
-def choices(program: Program, kept: frozenset[Value]) -> Callable[..., Any]:
+def choices(course: Course) -> Callable[..., Any]:
     """Returns a policy function for create_selective_checkpoint_contexts(): of the n-th call of an operator in the forward pass, and of the n-th
     while it is computed again, what the plan does with its results. Calls that the program lacks, as nothing depends on them, are recomputed."""
     is_kept: dict[tuple[str, int], bool] = {}
-    for op in program.ops:
+    for op in course.program.ops:
         number = _number(op)
         if not op.is_backward and number is not None:
-            is_kept[number] = op.is_random or not kept.isdisjoint(op.outputs.values())
+            is_kept[number] = op.is_random or not course.kept.isdisjoint(op.outputs.values())
     calls: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     choice = torch.utils.checkpoint.CheckpointPolicy
 

@@ -6,6 +6,7 @@ So it is known which value of the program a tensor that autograd saves is a view
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import weakref
 from typing import Any, Iterator, Optional, Sequence, Union
@@ -24,6 +25,38 @@ from .program import Layout, Op, Place, Program, Value, View, leaves, replaced
 _NEW = {"aten::lift_fresh"}  # returns its operand, which nobody has seen
 
 
+class Course:
+    """What a plan makes of a program: the values that it keeps from the forward to the backward pass, and its moves from then on, Op: computed,
+    Value: freed."""
+
+    def __init__(self, program: Program, kept: frozenset[Value], moves: Sequence[Union[Op, Value]]) -> None:
+        self.program = program
+        self.kept = kept
+        self.moves = moves
+        self.readers: dict[Value, list[int]] = {}  # moves that are ops of the backward pass
+        self.ends: dict[Value, list[tuple[int, bool]]] = {}  # moves that compute with a value, and that free it: True
+        for i, move in enumerate(moves):
+            if isinstance(move, Value):
+                self.ends.setdefault(move, []).append((i, True))
+                continue
+            for value in move.reads():
+                self.ends.setdefault(value, []).append((i, False))
+                if move.is_backward:
+                    self.readers.setdefault(value, []).append(i)
+
+    def reader(self, value: Value, since: int) -> Optional[int]:
+        """Returns the first move since then that is an op of the backward pass and reads the value."""
+        readers = self.readers.get(value, [])
+        i = bisect.bisect_left(readers, since)
+        return readers[i] if i < len(readers) else None
+
+    def is_freed_after(self, value: Value, move: int) -> bool:
+        """Whether the value is freed after a move before anything reads it."""
+        ends = self.ends.get(value, [])
+        i = bisect.bisect_left(ends, (move + 1, False))
+        return i < len(ends) and ends[i][1]
+
+
 @dataclasses.dataclass(frozen=True)
 class Saved:
     """What autograd saves in place of a tensor: the value that it is a view of, and how it lies there."""
@@ -33,18 +66,15 @@ class Saved:
 
 
 class Tape(TorchDispatchMode):  # type: ignore[misc]
-    """The context of one forward pass; it lives on in what autograd saves.
+    """The context of one forward pass; it lives on in what autograd saves."""
 
-    `kept`: values that are held from the forward to the backward pass. `moves`: what the plan does from then on, Op: computed, Value: freed.
-    """
-
-    def __init__(self, program: Program, kept: frozenset[Value], moves: Sequence[Union[Op, Value]]) -> None:
+    def __init__(self, course: Course) -> None:
         super().__init__()
-        self.kept = set(kept)
-        self.moves = moves
+        self.course = course
+        self.kept = set(course.kept)
         self.done = 0  # how many of the moves
         self.expected: dict[str, list[Op]] = {}  # calls that have not come yet, by the operator's name
-        for op in program.ops:
+        for op in course.program.ops:
             if not op.is_backward:
                 self.expected.setdefault(_plain(op.target), []).append(op)
         self.seen: dict[int, Value] = {}  # by the address of their storage
@@ -162,17 +192,17 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
             self.go_on(value)
             tensor = _lying(self.storage(value), saved.layout)
             self.unpacked[value] = tensor
-            if self.is_last(value):
+            if self.course.is_freed_after(value, self.done):  # then it is autograd's alone, which says nothing when it is done with it
                 self.held.pop(value, None)
             return tensor
 
     def go_on(self, value: Value) -> None:
         """Does what the plan does until the next op of the backward pass that reads the value. If none does, autograd's order is not the
         program's, and nothing is done."""
-        reader = next((i for i in range(self.done, len(self.moves)) if _reads(self.moves[i], value)), None)
+        reader = self.course.reader(value, self.done)
         if reader is None:
             return
-        for move in self.moves[self.done : reader]:
+        for move in self.course.moves[self.done : reader]:
             if isinstance(move, Value):
                 self.held.pop(move, None)
             elif move in self.given and all(each in self.held for each in move.reads()):
@@ -180,20 +210,12 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
                     self.held.setdefault(made, storage)
         self.done = reader
 
-    def is_last(self, value: Value) -> bool:
-        """Whether the plan frees a value when the op is done that reads it now: then it is autograd's alone, which has no word for that."""
-        for move in self.moves[self.done + 1 :]:
-            if move is value or (isinstance(move, Op) and value in move.reads()):
-                return move is value
-        return False
-
     def storage(self, value: Value) -> Any:
         """Returns a value's storage, computed again if it is not there."""
         there = self.unpacked.get(value)
         if value in self.held or there is not None:
             return self.held[value] if there is None else storage_of(there)
-        op = next(op for op in self.given if op.number == value.op)
-        return self.computed(op)[value]
+        return self.computed(self.course.program.ops[value.op])[value]
 
     def computed(self, op: Op) -> dict[Value, Any]:
         """Computes an op again; returns its values' storages."""
@@ -234,10 +256,6 @@ def _written(function: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
         if argument.alias_info is not None and argument.alias_info.is_write:
             written.append(args[i] if i < len(args) else kwargs.get(argument.name))
     return _tensors(written)
-
-
-def _reads(move: Union[Op, Value], value: Value) -> bool:
-    return isinstance(move, Op) and move.is_backward and value in move.reads()
 
 
 def _lying(storage: Any, layout: Optional[Layout]) -> torch.Tensor:
