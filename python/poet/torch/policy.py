@@ -10,6 +10,7 @@ from typing import Any, Callable, ContextManager, Optional, Union
 
 import torch
 
+from .._arguments import names_mistakes
 from ..errors import InputError
 from ..plans import Plan
 from .functional import name_of
@@ -20,6 +21,7 @@ from .tape import Course, Tape
 Contexts = tuple[ContextManager[Any], ContextManager[Any]]
 
 
+@names_mistakes
 def policy(step: Step) -> Callable[[], Contexts]:
     """The plan of a step from compile_step() as a `context_fn` of torch.utils.checkpoint, for training loops that keep autograd or torch.compile.
 
