@@ -12,7 +12,7 @@ if torch is not None:
     from torch import nn
 
     import poet.torch
-    from poet.torch.measure import allocations, storage_of
+    from poet.torch.measure import allocations, measure_clipping, storage_of
 
 IS_1 = torch is not None and torch.__version__.startswith("1.")
 
@@ -132,6 +132,15 @@ class Accumulation(UpdatesCase):
     def test_gradients_are_clipped(self):
         self.train(3, 1, clip=0.1)
         self.train(4, 2, clip=0.1)
+
+    def test_clipping_has_its_workspace(self):
+        module, batch = nn.Linear(4, 2), (torch.randn(3, 4), torch.tensor([0, 1, 0]))
+        seconds, workspace = measure_clipping(list(module.parameters()), 1.0)
+        self.assertGreater(seconds, 0)
+        self.assertGreater(workspace, 0)
+        with mock.patch("poet.torch.compiling.measure_clipping", return_value=(seconds, 12_352)):
+            step = self.step_of(module, adam(module), batch, clip_norm=1.0)
+        self.assertEqual(step._latest.graph.to_json()["ops"][-1]["workspace_bytes"], 12_352)
 
     def test_parameters_are_frozen_on_the_way(self):
         self.assertEqual(len(self.train(4, 1, frozen=True)._compiled), 2)
