@@ -77,6 +77,35 @@ class Trainers(TorchCase):
                 self.assertLess(strategy.step.peak_bytes, strategy.step.keep_all_bytes)
                 self.assertEqual(len(strategy.step._compiled), 2)  # with and without the accuracy
 
+    def fit(self, module, strategy=None, **options):
+        how = {"strategy": strategy} if strategy else {"accelerator": "cpu"}
+        torch.manual_seed(3)
+        trainer = lightning.Trainer(logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, **how, **options)
+        trainer.fit(module, torch.utils.data.DataLoader(self.data, batch_size=6))
+        return trainer
+
+    def test_lightnings_hooks_and_schedules(self):
+        class Hooked(Classifier):
+            def on_before_backward(self, loss):
+                self.seen.append(float(loss))
+
+            def on_after_backward(self):
+                for parameter in self.parameters():
+                    parameter.grad.clamp_(-1e-3, 1e-3)
+
+        self.data = torch.utils.data.TensorDataset(torch.randn(36, 8), torch.randint(0, 4, (36,)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            strategy = poet.torch.lightning.Strategy(**OPTIONS)
+            for _ in range(2):  # the second module of one strategy is not the first
+                module = Hooked()
+                plain = copy.deepcopy(module)
+                for each, how in ((module, strategy), (plain, None)):
+                    schedule = lightning.pytorch.callbacks.GradientAccumulationScheduler({0: 1, 1: 3})
+                    self.fit(each, how, max_epochs=2, callbacks=[schedule])
+                self.expect_equal(module, plain)
+                self.assertEqual(module.seen, plain.seen)
+
     def test_lightning_with_what_is_not_lightnings_step(self):
         class Manual(Classifier):
             def __init__(self):

@@ -133,6 +133,63 @@ class Accumulation(UpdatesCase):
         self.train(3, 1, clip=0.1)
         self.train(4, 2, clip=0.1)
 
+    def test_parameters_with_one_gradient_are_added_to_once(self):
+        class Sums(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.position, self.kind = nn.Linear(8, 90), nn.Parameter(torch.zeros(90, 90)), nn.Parameter(torch.zeros(90, 90))
+
+            def forward(self, x):
+                return self.layer(x) + self.position + self.kind
+
+        batch = torch.randn(90, 8), torch.randint(0, 90, (90,))
+        for options in ({"updates": "none"}, {"accumulate": 4}, {"accumulate": 4, "clip_norm": 0.1}):
+            with self.subTest(options):
+                module = Sums()
+                plain = copy.deepcopy(module)
+                step = self.step_of(module, adam(module), batch, **options)
+                for _ in range(3):
+                    step(batch)
+                    cross_entropy(plain(batch[0]), batch[1]).backward()
+                for one, other in zip(module.parameters(), plain.parameters()):
+                    self.assertTrue(torch.equal(one.grad, other.grad))
+                self.assertEqual(step.verify(batch), [])
+                self.expect_within_the_plan(step, module, step.optimizer, batch)
+        module = Sums()
+        step = self.step_of(module, adam(module), batch, clip_norm=0.1, keep_gradients=True)
+        self.assertEqual(step.verify(batch), [])
+        step(batch)
+        for parameter in module.parameters():
+            parameter.grad = None
+        self.expect_within_the_plan(step, module, step.optimizer, batch)
+
+    def test_a_gradient_that_is_something_else_is_copied(self):
+        class Given(torch.autograd.Function):
+            """Has a tensor as its gradient."""
+
+            @staticmethod
+            def forward(ctx, parameter, tensor):
+                ctx.save_for_backward(tensor)
+                return (parameter * tensor).sum()
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return ctx.saved_tensors[0], None
+
+        module = nn.BatchNorm1d(4)
+        for what in (lambda module, batch: batch, lambda module, batch: module.running_var.expand(4), lambda module, batch: module.bias.detach()):
+            for options in ({"clip_norm": 1e-3}, {"accumulate": 3, "clip_norm": 1e-3}):
+                batch = torch.rand(4) + 1
+                plain = copy.deepcopy(module)
+                forward = lambda module, batch, what=what: (Given.apply(module.weight, what(module, batch)), what(module, batch))  # noqa: E731
+                step = self.step_of(module, adam(module), batch, loss_fn=None, forward=forward, **options)
+                for _ in range(2):
+                    kept = batch.clone()
+                    step(batch)
+                    self.assertTrue(torch.equal(batch, kept))
+                    self.assertTrue(torch.equal(module.running_var, plain.running_var))
+                    self.assertTrue(torch.equal(module.bias, plain.bias))
+
     def test_clipping_has_its_workspace(self):
         module, batch = nn.Linear(4, 2), (torch.randn(3, 4), torch.tensor([0, 1, 0]))
         seconds, workspace = measure_clipping(list(module.parameters()), 1.0)

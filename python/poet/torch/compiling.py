@@ -18,13 +18,14 @@ from ..solve import solve
 from . import checking
 from .capture import capture
 from .code import Code, code_of
+from .copies import Copies, copies_of
 from .cost import Cost
 from .draws import Draws
 from .errors import CaptureError, NeedsRealTensors
 from .measure import AliasFound, LayoutDiffers, measure, measure_additions, measure_clipping, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of
-from .program import Place, Program, leaves
+from .program import Program
 from .storage import PageFile, measure_storage
 from .subject import Subject
 
@@ -67,6 +68,7 @@ class Compiled:
     code: Code
     run: Callable[..., Any]
     pages: Optional[PageFile]
+    copies: Copies
     unchecked: Optional[str] = None  # why it was not compared with PyTorch's own
 
     @property
@@ -81,9 +83,9 @@ class Compiled:
         of buffers by their numbers. Nothing is changed but the generator and what `update` changes."""
         draws = Draws()
         outputs, gradients, changed = self.run(parameters, buffers, batch, self.program.constants, self.pages, draws.keep, draws.again, update)
-        for i, output in enumerate(self.program.outputs):
-            if any(isinstance(leaf, Place) for leaf in leaves(output)):
-                outputs[i] = outputs[i].clone()  # a parameter, or a view of one, which changes
+        for i, size in enumerate(self.copies.outputs):
+            if size:
+                outputs[i] = outputs[i].clone()
         return outputs, gradients, changed
 
 
@@ -92,11 +94,9 @@ def compiled_step(of: Subject, how: Settings) -> Compiled:
     with _compiling:
         compiled, real = _compiled(of, how, False)
         unchecked = checking.lacking_memory(compiled, of.module) if how.check else "check=False"
-        different = [] if unchecked else checking.differences(compiled, of)
-        if different:
-            unchecked = checking.unsteady(of)
         if unchecked:
             return dataclasses.replace(compiled, unchecked=unchecked)
+        different = checking.differences(compiled, of)
         if different and not real:  # the code may have seen that tensors were fake
             with contextlib.suppress(CaptureError):
                 compiled, real = _compiled(of, how, True)
@@ -121,9 +121,12 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     for parameter, update, name in zip(parameters, updates, named):
         if update is None and parameter.requires_grad and of.updates.when == "early":
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
+    given = {"parameter": parameters, "buffer": buffers, "batch": of.tensors, "constant": program.constants}
     resident = _resident_bytes({"buffers": buffers, "the batch": of.tensors, "constants": program.constants})
     if of.updates.adds:
         resident["gradients"] = sum(p.numel() * p.element_size() for p, gradient in zip(parameters, program.gradients) if gradient is not None)
+    copies = copies_of(program, parameters, lambda place: given[place.kind][place.index])
+    resident["copies among the outputs"] = sum(copies.outputs)
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
     draws = sum(op.is_random for op in program.ops)
@@ -138,6 +141,7 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
         updates,
         clipping,
         additions,
+        copies.gradients,
         [storage_of(p).nbytes() for p in parameters],
         resident,
         rates,
@@ -150,7 +154,7 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     assert result.plan is not None
     code = code_of(program, result.plan, of.updates.one_by_one)
     pages = PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
-    return Compiled(program, graph, result, code, code.function(), pages), real
+    return Compiled(program, graph, result, code, code.function(), pages, copies), real
 
 
 def _resident_bytes(groups: Mapping[str, Sequence[torch.Tensor]]) -> dict[str, int]:
@@ -197,7 +201,7 @@ def _captured_and_measured(of: Subject, parameters: Any, buffers: Any, real: boo
         try:
             tell("capturing on real tensors" if real else "capturing")
             program = capture(of, real, views)
-            _refuse_shared(program, parameters, buffers, of.updates.when == "early")
+            _refuse_shared(program, parameters, buffers, of)
             given = {"parameter": parameters, "buffer": buffers, "batch": of.tensors, "constant": program.constants}
             return program, measure(program, lambda place: given[place.kind][place.index], tell), real
         except AliasFound as found:
@@ -212,11 +216,11 @@ def _captured_and_measured(of: Subject, parameters: Any, buffers: Any, real: boo
             real = True
 
 
-def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequence[Any], early: bool) -> None:
+def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequence[Any], of: Subject) -> None:
     """Raises InputError if a tensor that the step changes shares its storage with one that it may read later."""
-    changed = [buffers[i] for i in program.buffers] + (list(parameters) if early else [])
+    changed = [buffers[i] for i in program.buffers] + (list(parameters) if of.updates.when == "early" else [])
     for tensor in changed:
-        for other in (*parameters, *buffers, *program.constants):
+        for other in (*parameters, *buffers, *program.constants, *of.tensors):
             if other is not tensor and tensor.numel() and storage_address(other) == storage_address(tensor):
                 raise InputError("module", f"a step cannot change tensors that share their storage: one of {tuple(tensor.shape)}, one of {tuple(other.shape)}")
 

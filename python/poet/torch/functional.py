@@ -229,7 +229,7 @@ class _Reader:
     def set(self, node: torch.fx.Node, what: Any) -> None:
         self.known[node] = what
         if not isinstance(what, Op):
-            self.nodes_of.setdefault(_root(what), []).append(node)
+            self.nodes_of.setdefault(root_of(what), []).append(node)
 
     def item(self, node: torch.fx.Node) -> Any:
         source, index = self.known[node.args[0]], node.args[1]
@@ -257,8 +257,8 @@ class _Reader:
             changed = self.known[node.args[i]]
             new = op.output(count + k)
             if isinstance(changed, View):
-                new = self.add(f"{node.name}_changed_{i}", Changed(aten.copy_.default, _path(changed)), (_root(changed), new), {}).output(0)
-            self.replace(_root(changed), new)
+                new = self.add(f"{node.name}_changed_{i}", Changed(aten.copy_.default, _path(changed)), (root_of(changed), new), {}).output(0)
+            self.replace(root_of(changed), new)
 
     def change(self, node: torch.fx.Node) -> None:
         target: Any = node.target
@@ -269,7 +269,7 @@ class _Reader:
         kwargs = dict(node.kwargs)
         changing, rest = (node.args[0], node.args[1:]) if out is None else (kwargs.pop(out), node.args)
         changed = self.known[changing]
-        root, rest, kwargs = _root(changed), self.of(tuple(rest)), self.of(kwargs)
+        root, rest, kwargs = root_of(changed), self.of(tuple(rest)), self.of(kwargs)
         if isinstance(root, Place) and root.kind != "buffer" and root not in self.fresh:
             where = {"constant": "a tensor that is no buffer"}.get(root.kind, f"its {root.kind}")
             raise CaptureError("module", f"changes {where} in place ({name_of(target)}); only buffers may change in a step")
@@ -340,7 +340,7 @@ def _is_view(target: Any) -> bool:
     return bool(returns) and returns[0].alias_info is not None and not returns[0].alias_info.is_write
 
 
-def _root(what: Any) -> Any:
+def root_of(what: Any) -> Any:
     """Returns the Place or Value whose storage a view shares."""
     while isinstance(what, View):
         what = what.args[0]

@@ -51,10 +51,10 @@ class Strategy(SingleDeviceStrategy):  # type: ignore[misc]
         every = module.trainer.accumulate_grad_batches
         if batch_idx % every == 0:
             module.zero_grad(set_to_none=True)
-        given = {"batch": batch, "number": torch.tensor(batch_idx)}
+        given = {"batch": batch, "number": torch.tensor(batch_idx), "every": every}
         with self.precision_plugin.train_step_context(), self._log.instead_of_that_of(module):
-            if self.step is None:
-                forward = functools.partial(_forward, self._log, every, module.training_step)
+            if self.step is None or self.step.module is not module:
+                forward = functools.partial(_forward, self._log, module.training_step)
                 self.step = compile_step(module, None, self.optimizers[0], given, forward=forward, updates="none", **self._options)
             returned = self.step(given)
         self._gradients = [parameter.grad for parameter in module.parameters()]
@@ -66,10 +66,13 @@ class Strategy(SingleDeviceStrategy):  # type: ignore[misc]
 
     def backward(self, closure_loss: torch.Tensor, optimizer: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Gives the parameters the gradients of the step before."""
+        module = self.lightning_module
         self.pre_backward(closure_loss)
-        for parameter, gradient in zip(self.lightning_module.parameters(), self._gradients):
+        closure_loss = self.precision_plugin.pre_backward(closure_loss, module)
+        for parameter, gradient in zip(module.parameters(), self._gradients):
             parameter.grad = gradient
         self._gradients = []
+        closure_loss = self.precision_plugin.post_backward(closure_loss, module)
         self.post_backward(closure_loss)
         return closure_loss
 
@@ -99,9 +102,9 @@ class _Log:
                 del module.__dict__[name]
 
 
-def _forward(log: _Log, every: int, training_step: Callable[..., Any], module: Any, batch: Any) -> Any:
+def _forward(log: _Log, training_step: Callable[..., Any], module: Any, batch: Any) -> Any:
     """What training_step() computes, with the loss that gradients are of and the values that it logs."""
     log.values = {}
     outputs = training_step(batch["batch"], batch["number"])
     loss = outputs["loss"] if isinstance(outputs, dict) else outputs
-    return {"loss": loss / every, "outputs": outputs, "logged": log.values}
+    return {"loss": loss / batch["every"], "outputs": outputs, "logged": log.values}

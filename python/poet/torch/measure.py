@@ -89,18 +89,18 @@ def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], roun
 
 
 def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: Optional[int]) -> Any:
-    """Returns tensors like the operands; `integer`: of _example()."""
+    """Returns tensors like the operands; `integer`: of example_of()."""
     made: dict[Any, torch.Tensor] = {}
 
     def tensor_of(leaf: Any) -> torch.Tensor:
         if leaf not in made:
-            made[leaf] = given(leaf) if isinstance(leaf, Place) else _example(leaf.layout, integer)
+            made[leaf] = given(leaf) if isinstance(leaf, Place) else example_of(leaf.layout, integer)
         return made[leaf]
 
     return replaced(op.args, tensor_of), replaced(op.kwargs, tensor_of)
 
 
-def _example(layout: Layout, integer: Optional[int]) -> torch.Tensor:
+def example_of(layout: Layout, integer: Optional[int] = None) -> torch.Tensor:
     """Returns contents with typical run time: random numbers; of integers this one; None: no contents."""
     element = torch.empty((), dtype=layout.dtype).element_size()
     flat = torch.empty(layout.bytes // element, dtype=layout.dtype)

@@ -39,6 +39,7 @@ def graph_of(
     updates: Sequence[Optional[UpdateCost]],
     clipping: tuple[float, int],
     additions: Sequence[float],
+    copies: Sequence[int],
     parameter_bytes: Sequence[int],
     resident: Mapping[str, int],
     rates: Optional[Rates],
@@ -50,8 +51,8 @@ def graph_of(
     """The graph. Ops are the program's, by their names, then updates.
 
     `updates`, `clipping` (seconds and workspace) and `additions` (seconds) are what using gradients costs: of each parameter by the optimizer, of
-    clipping all, and of adding to each parameter's. `resident`: bytes of everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None:
-    there is none. With early updates each parameter is updated once its gradient is there and has been read for the last time; else all
+    clipping all, and of adding to each parameter's. `copies`: bytes of gradients that are copied before they are used. `resident`: bytes of
+    everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None: there is none. With early updates each parameter is updated once its gradient is there and has been read for the last time; else all
     are by the last op, before which nothing of the module has changed, and which needs all gradients at once unless they are added to
     those that are resident. `at_once`: the optimizer
     computes with all of them at the same time, not one by one (its option `foreach` or `fused`).
@@ -87,7 +88,7 @@ def graph_of(
             seconds, workspace, changed = additions[k] if how.adds else 0.0, 0, list[int]()
             if early:
                 assert update is not None
-                seconds, workspace, changed = update.seconds, update.workspace_bytes, [parameters[k]]
+                seconds, workspace, changed = update.seconds, update.workspace_bytes + copies[k], [parameters[k]]
             op(update_name(k), "update", [index[v] for v in gradient], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
     returned = values_of((program.outputs, program.buffers))
     last = [v for v in program.results() if v in returned or v not in ready_values]
@@ -100,7 +101,7 @@ def graph_of(
     else:  # one after another, each beside what the one before has left
         left = [0, *(update.left_bytes for update in measured)]
         workspace = max((update.workspace_bytes + before for update, before in zip(measured, left)), default=0)
-    workspace = max(workspace, clipping[1])
+    workspace = max(workspace, clipping[1]) + (0 if how.one_by_one else sum(copies))
     changed = [] if early else [parameters[k] for k, update in enumerate(updates) if update is not None and program.gradients[k] is not None]
     op(END, "update", [index[v] for v in last], [], seconds, workspace, updates=changed, recomputable=False, **{"pass": "update"})
     persistent = {"parameters": sum(-(-size // 64) * 64 for size in parameter_bytes), **resident}

@@ -119,18 +119,18 @@ class Step:
         if not how.adds or (how.when != "none" and self._added == 0):
             forget_gradients(parameters)
         used: list[int] = []
+        copies = compiled.copies.gradients
 
         def use_one(k: int, gradient: torch.Tensor) -> None:
             used.append(k)
-            use(how, self.optimizer, parameters[k], gradient)
+            use(how, self.optimizer, parameters[k], gradient, bool(copies[k]))
 
         # What is captured under autocast has its casts.
         with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, used, list(named), how):
             outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, use_one)
             if gradients is not None:
-                taken: set[int] = set()
-                for parameter, gradient in zip(parameters, gradients):
-                    parameter.grad = handed_over(parameter, gradient, taken)
+                for k, parameter in enumerate(parameters):
+                    parameter.grad = handed_over(parameter, gradients[k], bool(copies[k]))
                 gradients.clear()
             if how.when == "last" and self._added + 1 == how.every:
                 update(how, self.optimizer, parameters)

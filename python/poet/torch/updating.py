@@ -7,7 +7,7 @@ from typing import Any, Iterable, Optional, Sequence
 
 import torch
 
-from .measure import storage_address, storage_of
+from .copies import strides_of_gradient
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Updates:
         return loss if self.scaler is None else self.scaler.scale(loss)
 
 
-def use(how: Updates, optimizer: Any, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-    """Updates one parameter, or adds to its gradient as backward() does."""
+def use(how: Updates, optimizer: Any, parameter: torch.nn.Parameter, gradient: torch.Tensor, is_copied: bool) -> None:
+    """Updates one parameter, or adds to its gradient as backward() does. `is_copied`: of handed_over()."""
     if how.adds and parameter.grad is not None:
         parameter.grad.add_(gradient)
         return
-    parameter.grad = handed_over(parameter, gradient, set())
+    parameter.grad = handed_over(parameter, gradient, is_copied)
     if not how.adds:
         _only(optimizer, parameter)
         parameter.grad = None
@@ -64,18 +64,11 @@ def forget_gradients(parameters: Iterable[torch.nn.Parameter]) -> None:
         parameter.grad = None
 
 
-def handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], taken: set[int]) -> Optional[torch.Tensor]:
-    """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout. `taken`: storages in use."""
-    if gradient is None:
-        return None
-    storage = storage_address(gradient)
-    own = storage not in taken and gradient.numel() * gradient.element_size() == storage_of(gradient).nbytes()
-    taken.add(storage)
-    dense = parameter.is_contiguous() or parameter.is_contiguous(memory_format=torch.channels_last if parameter.dim() == 4 else torch.contiguous_format)
-    strides = parameter.stride() if dense else torch.empty(parameter.shape, device="meta").stride()
-    if own and gradient.stride() == strides:
+def handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], is_copied: bool) -> Optional[torch.Tensor]:
+    """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout (copies.py)."""
+    if gradient is None or not is_copied:
         return gradient
-    return torch.empty_strided(parameter.shape, strides, dtype=gradient.dtype).copy_(gradient)
+    return torch.empty_strided(parameter.shape, strides_of_gradient(parameter), dtype=gradient.dtype).copy_(gradient)
 
 
 def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:

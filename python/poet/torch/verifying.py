@@ -25,13 +25,16 @@ def differences(step: Step, batch: Any) -> list[str]:
     """Returns the names of what differs after the step and after PyTorch's own from the same state, and restores the state. Compares the
     loss, gradients, parameters, buffers, optimizer state and the generator."""
     how = step._updates
+    passes = 2 if how.adds else 1  # so that gradients are added up
     with on_one_thread():
         with _put_back(step):
-            step._added = how.every - 1  # of calls that add up gradients the last one
-            outputs = _outputs(Returned.of(step._stepped(batch)))
+            for added in range(how.every - 2, how.every) if how.every > 1 else [0] * passes:  # the last ones before an update
+                step._added = added
+                outputs = _outputs(Returned.of(step._stepped(batch)))
             ours = {**_outcome(step), **outputs}
         with _put_back(step):
-            outputs = _outputs(plain(step._subject(batch)))  # which may be parameters
+            for _ in range(passes):
+                outputs = _outputs(plain(step._subject(batch)))  # which may be parameters
             if how.when != "none":
                 with torch.autocast("cpu", enabled=False):
                     update(how, step.optimizer, list(step.module.parameters()))
@@ -86,8 +89,7 @@ def on_one_thread() -> Iterator[None]:
 
 
 def plain(of: Subject) -> Returned:
-    """PyTorch's own forward and backward pass. Returns what the code that makes the loss does."""
-    forget_gradients(of.module.parameters())
+    """PyTorch's own forward and backward pass, which adds to gradients. Returns what the code that makes the loss does."""
     with torch.enable_grad():
         with autocast_cache(torch.is_autocast_cache_enabled()):
             returned = Returned.of(of.forward(of.module, of.batch))
