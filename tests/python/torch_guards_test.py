@@ -75,6 +75,41 @@ class Guards(TorchCase):
         x = torch.randn(4, 8)
         self.follows(forward, [(x, torch.tensor(pair)) for pair in ([1, 2], [2, 2], [2, 3])], 2)
 
+    def test_what_was_changed_by_way_of_another_is_refused(self):
+        def by_rows(batch):
+            mask = torch.zeros(2, 2, dtype=torch.long)
+            for row, length in zip(mask, batch[1]):
+                row[:1].copy_(length > 1)
+            return mask.any()
+
+        def by_item_of_a_row(batch):
+            mask = torch.zeros(2, 2, dtype=torch.long)
+            for i in range(2):
+                mask[i][:1] = batch[1][i]
+            return mask.any()
+
+        def by_base(batch):
+            base = batch[1].clone()
+            view = base[:1]
+            base.add_(1)
+            return view.sum() > 2
+
+        for changed in (by_rows, by_item_of_a_row, by_base):
+            with self.subTest(changed.__name__), self.assertRaisesRegex(poet.torch.CaptureError, "uses the value of a tensor that (was changed in place by way of another|is made of others)"):
+                self.compiled_for(
+                    (torch.randn(4, 8), torch.tensor([0, 1])), lambda module, batch, changed=changed: module(batch[0]).sum() * (2 if changed(batch) else 3)
+                )
+
+    def test_tensors_made_of_elements(self):
+        x = torch.randn(4, 8)
+        pairs = [(x, torch.tensor(pair)) for pair in ([1, 2], [2, 3], [1, 2])]
+        self.follows(lambda module, batch: (module(batch[0])[:, :2] * torch.tensor([batch[1][0], 1])).sum(), pairs, 2)
+        self.follows(lambda module, batch: (module(batch[0])[:, :2] * torch.tensor(data=[batch[1][0], 1])).sum(), pairs, 2)
+        self.follows(lambda module, batch: (module(batch[0])[:, :2] * torch.tensor(batch[1])).sum(), pairs, 1)  # no element is asked for
+        for make in (lambda module, batch: torch.tensor([batch[0].mean(), 1.0]), lambda module, batch: torch.tensor([module.weight[0, 0], 1.0])):
+            with self.assertRaisesRegex(poet.torch.CaptureError, "uses (a|the) value of"):
+                self.compiled_for(pairs[0], lambda module, batch, make=make: (module(batch[0])[:, :2] * make(module, batch)).sum())
+
     def test_constants_of_outside(self):
         scale = torch.tensor([2])
 
@@ -114,7 +149,7 @@ class Guards(TorchCase):
             (lambda module, batch: module(batch).sum() * (2 if module.weight.sum() > 0 else 1), "uses the value of a tensor, so what the step computes is not known"),
             (lambda module, batch: module(batch).sum() * (2 if module(batch).sum() > 0 else 1), "uses the value of a tensor, so what the step computes is not known"),
             (lambda module, batch: module(batch).sum() * (2 if torch.rand(1) > 0.5 else 1), "uses the value of a tensor that is drawn by chance"),
-            (of_a_stale_view, "or was changed in place"),
+            (of_a_stale_view, "that was changed in place by way of another"),
             (lambda module, batch: module(batch).sum() * batch.mean().item(), "uses a value of floating point that the batch has: every batch would be a step of its own"),
             (lambda module, batch: module(batch)[batch > 0].sum(), "value"),
         ):

@@ -41,12 +41,12 @@ class UpdatesCase(TorchCase):
         storages = {storage_of(t).data_ptr(): storage_of(t).nbytes() for t in (*module.parameters(), *module.buffers(), *batch, *states, *gradients)}
         return sum(storages.values())
 
-    def expect_within_the_plan(self, step, module, optimizer, batch):
+    def expect_within_the_plan(self, step, module, optimizer, batch, is_tight=True):
         before = self.held(module, optimizer, batch)
         returned, peak = allocations(lambda: step(batch))
         del returned
         self.assertLessEqual(before + peak, step.peak_bytes)
-        self.assertGreater(before + peak, 0.8 * step.peak_bytes)
+        self.assertGreater(before + peak, 0.8 * step.peak_bytes if is_tight else 0)
 
 
 class Returns(UpdatesCase):
@@ -154,7 +154,7 @@ class Accumulation(UpdatesCase):
                 for one, other in zip(module.parameters(), plain.parameters()):
                     self.assertTrue(torch.equal(one.grad, other.grad))
                 self.assertEqual(step.verify(batch), [])
-                self.expect_within_the_plan(step, module, step.optimizer, batch)
+                self.expect_within_the_plan(step, module, step.optimizer, batch, is_tight=options.get("updates") != "none")  # there is no state yet
         module = Sums()
         step = self.step_of(module, adam(module), batch, clip_norm=0.1, keep_gradients=True)
         self.assertEqual(step.verify(batch), [])

@@ -249,7 +249,7 @@ class _Reader:
         op = self.add(node.name, Revealed(kernel, positions) if positions else kernel, self.of(tuple(node.args)), self.of(dict(node.kwargs)))
         count = len(target._schema.returns)
         op.is_list = op.is_list or bool(positions)
-        several = count > 1 or "[]" in str(target._schema.returns[0].type)
+        several = count > 1 or _is_list(target._schema.returns[0].type)
         if not several:
             op.output(0).captured = strides_of(node)
         self.set(node, op if several else op.output(0))
@@ -263,7 +263,7 @@ class _Reader:
     def change(self, node: torch.fx.Node) -> None:
         target: Any = node.target
         written = [a for a in target._schema.arguments if a.alias_info is not None and a.alias_info.is_write]
-        if len(written) != 1 or "[]" in str(written[0].type) or not (written[0].kwarg_only or written[0].name == target._schema.arguments[0].name):
+        if len(written) != 1 or _is_list(written[0].type) or not (written[0].kwarg_only or written[0].name == target._schema.arguments[0].name):
             raise CaptureError(str(target), "changes several tensors in place")
         out = written[0].name if written[0].kwarg_only else None
         kwargs = dict(node.kwargs)
@@ -305,7 +305,7 @@ class _Reader:
             kwargs=kwargs,
             outputs={},
             number=len(self.ops),
-            is_list=len(returns) > 1 or (bool(returns) and "[]" in str(returns[0].type)),
+            is_list=len(returns) > 1 or (bool(returns) and _is_list(returns[0].type)),
             is_random=torch.Tag.nondeterministic_seeded in target.tags,
         )
         self.ops.append(op)
@@ -322,6 +322,10 @@ class _Reader:
         self.nodes_of.setdefault(new, []).extend(nodes)
         for node in nodes:
             self.known[node] = _substituted(self.known[node], old, new)
+
+
+def _is_list(kind: Any) -> bool:
+    return isinstance(kind, torch._C.ListType)
 
 
 def _kernel_of(target: Any) -> Any:

@@ -22,6 +22,8 @@ from .program import Place
 
 # Return contents as what is no tensor.
 _ASK = {"item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "equal", "allclose", "is_nonzero"}
+# Make a tensor of the contents of others, unseen.
+_MAKE = {"tensor", "as_tensor", "asarray", "new_tensor"}
 # Read the contents of operands on the way, by their numbers and names: no operator shows it.
 _READ = {
     "_pack_padded_sequence": {1: "lengths"},
@@ -92,6 +94,7 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         self._made: dict[int, tuple[Any, Any]] = {id(tensor): (Place("batch", i), tensor) for i, tensor in enumerate(batch)}  # by the object
         self._parameters = list(trained)
         self._trained = {id(tensor) for tensor in self._parameters}
+        self._unclear: set[int] = set()  # changed in place by way of another tensor with their storage
         self._inside = _Inside(self)
         self._inside_made: dict[int, torch.Tensor] = {storage_address(tensor): tensor for tensor in (*batch, *self._parameters)} if real else {}
 
@@ -114,23 +117,44 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
     def knows(self, tensor: Any) -> bool:
         return id(tensor) in self._made or id(tensor) in self._trained
 
+    def _is_made_unseen(self, tensor: torch.Tensor) -> bool:
+        """Whether it was made while code is captured, but not by a function that was recorded: it is no constant."""
+        return not self.knows(tensor) and storage_address(tensor) in self._inside_made
+
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
         if name in _ASK:
             return self.ask(function, args, kwargs)
+        made_of = _tensors([each for each in (*args, *kwargs.values()) if isinstance(each, (list, tuple))]) if name in _MAKE else []
+        for tensor in made_of:
+            self.ask(torch.Tensor.tolist, (tensor,), {})
         operands: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         read = [each for pair in _READ.get(name, {}).items() for each in pair if _is_of_integers(operands.get(each))]
         for each in read:
             operands[each] = self._as_constant(operands[each])
-        self._inside.tells = bool(read)
-        result = function(*(operands[i] for i in range(len(args))), **{option: operands[option] for option in kwargs})
-        self._inside.tells = False
+        changed = _tensors([args[0]]) if self._real and _changes_in_place(name) else []
+        self._inside.tells = bool(read or made_of)
+        self._inside.changing = {storage_address(tensor) for tensor in changed}
+        try:
+            result = function(*(operands[i] for i in range(len(args))), **{option: operands[option] for option in kwargs})
+        finally:
+            self._inside.tells, self._inside.changing = False, set()
+        for tensor in changed:
+            self.note_change(tensor, at_most=1)
         if self._real and name == "__setitem__":
             self._record(_with_item_set, args, kwargs, args[0])
         elif self._real:
             self._record(function, args, kwargs, result)
         return result
+
+    def note_change(self, changed: torch.Tensor, at_most: int) -> None:
+        """Known tensors with the storage of one that was changed have other contents now, which their records do not say if there are more of
+        them than `at_most`."""
+        address = storage_address(changed)
+        sharing = [number for number, (_, tensor) in self._made.items() if storage_address(tensor) == address]
+        if len(sharing) > at_most:
+            self._unclear.update(sharing)
 
     def _as_constant(self, tensor: torch.Tensor) -> torch.Tensor:
         """The same contents as a tensor that make_fx does not follow, so that what is read of it is no data dependence."""
@@ -146,6 +170,8 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         call = (function, _mapped(args, self._reference), _mapped(kwargs, self._reference))
         if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
             self._trained.update(id(each) for _, each in made)
+        if any(id(tensor) in self._unclear or self._is_made_unseen(tensor) for tensor in _tensors((args, kwargs))):
+            self._unclear.update(id(each) for _, each in made)
         for item, each in made:
             self._made[id(each)] = (Result(len(self._calls), item), each)  # kept, so that the number remains its own
         self._calls.append(call)
@@ -159,12 +185,16 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
             raise NeedsRealTensors("a value")
         if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
             raise Unfit("uses the value of a tensor, so what the step computes is not known before it runs")
-        if any(not self.knows(tensor) and storage_address(tensor) in self._inside_made for tensor in _tensors((args, kwargs))):
+        if any(id(tensor) in self._unclear for tensor in _tensors((args, kwargs))):
+            raise Unfit("uses the value of a tensor that was changed in place by way of another, so what the step computes is not known before it runs")
+        if any(map(self._is_made_unseen, _tensors((args, kwargs)))):
             raise Unfit("uses the value of a tensor that is made of others in a way that cannot be followed")
         with no_dispatch():  # make_fx lets nobody ask
             value = function(*args, **kwargs)
-            guard = Guard(self._needed((function, _mapped(args, self._reference), _mapped(kwargs, self._reference))), _plain(value))
-            if guard.value is None:
+            calls = self._needed((function, _mapped(args, self._reference), _mapped(kwargs, self._reference)))
+            guard = Guard(calls, _plain(value))
+            is_of_batch = any(isinstance(leaf, Place) for call in calls for leaf in _leaves(call[1:]))
+            if guard.value is None or (is_of_batch and any(isinstance(leaf, float) for leaf in _leaves(guard.value))):
                 raise Unfit("uses a value of floating point that the batch has: every batch would be a step of its own")
             random = torch.get_rng_state()
             if not guard.holds(self._batch) or not torch.equal(random, torch.get_rng_state()):
@@ -198,6 +228,7 @@ class _Inside(TorchDispatchMode):  # type: ignore[misc]
         super().__init__()
         self._asked = asked
         self.tells = False
+        self.changing: set[int] = set()  # storages that the function at work changes, as is recorded
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         asks = torch.Tag.data_dependent_output in function.tags
@@ -207,8 +238,17 @@ class _Inside(TorchDispatchMode):  # type: ignore[misc]
         if asks and all(map(self._asked.knows, args)):
             return self._asked.ask(function, args, kwargs or {})
         result = function(*args, **(kwargs or {}))
+        for argument, operand in zip(function._schema.arguments, args):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                for tensor in _tensors([operand]):
+                    if storage_address(tensor) not in self.changing:
+                        self._asked.note_change(tensor, at_most=0)
         self._asked.note(result)
         return result
+
+
+def _changes_in_place(name: str) -> bool:
+    return name in ("__setitem__", "__set__") or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name not in ("__index__", "__int__", "__invert__", "__iter__"))
 
 
 def _is_of_integers(each: Any) -> bool:
@@ -221,13 +261,13 @@ def _with_item_set(tensor: torch.Tensor, *item: Any) -> torch.Tensor:
 
 
 def _plain(value: Any) -> Any:
-    """A value to compare by: whole numbers and truths, in lists; None if there are others."""
+    """A value to compare by: numbers and truths, in lists; None if there are others."""
     if hasattr(value, "tolist"):  # numpy's
         value = value.tolist()
     if isinstance(value, list):
         parts = [_plain(each) for each in value]
         return None if any(part is None for part in parts) else parts
-    return value if isinstance(value, (bool, int)) else None
+    return value if isinstance(value, (bool, int, float)) else None
 
 
 def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
