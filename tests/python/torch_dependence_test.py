@@ -1,6 +1,8 @@
 """poet.torch: a compiled step is used for no batch and no module but those that it was compiled for."""
 
-import unittest
+import collections
+import functools
+import types
 
 from support import main
 from torch_support import TorchCase, torch
@@ -60,6 +62,72 @@ class Dependence(TorchCase):
                 self.compared(Two(), [(x, y)] * 3, lambda module: setattr(module, name, value) if hasattr(module, name) else None)
         self.compared(Two(), [(x, y)] * 3, lambda module: module.factors.__setitem__(0, 0.25))
         self.compared(Two(), [(x, y)] * 3, lambda module: setattr(module, "forward", lambda given: module.b(given)))
+
+    def test_containers_that_have_functions_and_objects(self):
+        x, y = given(2)
+        for kind in (dict, collections.OrderedDict, lambda pairs: collections.defaultdict(float, pairs)):
+            module = Two(lambda self, h: self.table["act"](h) * self.table["by"])
+            module.table = kind({"act": torch.tanh, "by": 2.0})
+            self.compared(module, [(x, y)] * 2, lambda module: module.table.update(by=3.0))
+        for items, new in (([torch.tanh, 2.0], 3.0), (collections.deque([torch.tanh, 2.0]), 3.0), (np.array([1.0, 2.0]), 3.0)):
+            module = Two(lambda self, h: h * float(self.items[1]))
+            module.items = items
+            self.compared(module, [(x, y)] * 2, lambda module, new=new: module.items.__setitem__(1, new))
+
+    def test_objects_that_reach_code_as_arguments(self):
+        class Slotted:
+            __slots__ = ("by",)
+
+        def scaled(options, h):
+            return h * options.by
+
+        x, y = given(2)
+        for options in (types.SimpleNamespace(by=2.0), Slotted()):
+            options.by = 2.0
+            module = Two(lambda self, h: scaled(self.options, h))
+            module.options = options
+            self.compared(module, [(x, y)] * 2, lambda module: setattr(module.options, "by", 3.0))
+            module = Two()
+            module.options = options
+            forward = lambda module, batch: mse(module(batch[0]) * module.options.by, batch[1])  # noqa: E731
+            self.compared(module, [(x, y)] * 2, lambda module: setattr(module.options, "by", 4.0), forward=forward)
+
+    def test_defaults_and_arguments_of_partials(self):
+        def scaled(self, h, by=[2.0]):
+            return h * by[0]
+
+        x, y = given(2)
+        self.compared(Two(scaled), [(x, y)] * 2, lambda module: scaled.__defaults__[0].__setitem__(0, 3.0))
+        by = [2.0]
+        self.compared(Two(functools.partial(lambda by, self, h: h * by[0], by)), [(x, y)] * 2, lambda module: by.__setitem__(0, 3.0))
+
+    def test_hooks_of_all_modules(self):
+        x, y = given(2)
+        hooks = []
+        try:
+            register = torch.nn.modules.module.register_module_forward_hook
+            self.compared(Two(), [(x, y)] * 2, lambda module: hooks or hooks.append(register(lambda module, given, result: result * 2)))
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def test_tensors_that_share_their_storage_in_one_batch_only(self):
+        x, y, z = given(3)
+        self.compared(Two(), [(x, x), (y, z), (x, x)], forward=lambda module, batch: mse(module(batch[0]), batch[1]) * (2 if batch[0].data_ptr() == batch[1].data_ptr() else 3))
+        module = Two(lambda self, h: h + self.held.add_(1).clone())
+        module.register_buffer("held", torch.zeros(6, 8))
+        self.compared(module, [(x, y)] * 2)
+        step = self.compared(module, [(x, y)])
+        with self.assertRaisesRegex(poet.InputError, "cannot change tensors that share their storage"):
+            step((x, module.held))
+
+    def test_a_list_that_the_step_fills_is_refused(self):
+        module = Two(lambda self, h: (self.seen.append(h.detach()), h)[1])
+        module.seen = []
+        x, y = given(2)
+        with self.assertRaisesRegex(poet.torch.CaptureError, "^seen: is changed by the step and goes into the next; .* or collect what the step returns"):
+            self.compared(module, [(x, y)])
+        self.assertEqual(module.seen, [])
 
     def test_a_buffer_for_one_that_was_none(self):
         module = Two(lambda self, h: h if self.p is None else h * self.p)

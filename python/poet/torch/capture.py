@@ -172,7 +172,7 @@ def autocast_cache(enabled: bool) -> Iterator[None]:
         torch.clear_autocast_cache()
 
 
-_GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place"
+_GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place, or collect what the step returns"
 
 
 def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, traced: torch.fx.GraphModule, again: Callable[[], Any]) -> None:

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 def differences(compiled: Compiled, of: Subject) -> list[str]:
     """Returns the names of what the plan's forward and backward pass computes otherwise than PyTorch's, on one thread if need be. Nothing
     is changed. Raises CaptureError where PyTorch's own differs from itself."""
-    found = different(planned_pass(compiled, of), own_pass(of))
+    try:
+        found = different(planned_pass(compiled, of), own_pass(of))
+    except AssertionError as error:
+        if "FakeTensor" not in str(error):
+            raise
+        raise CaptureError("module", "keeps a tensor of one step for the next, in an object where steps cannot see it; make it a buffer") from error
     for _ in range(3):
         if not found:
             break

@@ -24,6 +24,7 @@ except ImportError:
 
 from ..errors import InputError
 from .arguments import compile_step
+from .errors import CaptureError
 from .step import Step
 
 
@@ -43,15 +44,15 @@ class Strategy(SingleDeviceStrategy):  # type: ignore[misc]
         self._log = _Log()
         self.step: Optional[Step] = None  # once there was a batch
 
-    def training_step(self, batch: Any, batch_idx: int, *more: Any) -> Any:
+    def training_step(self, batch: Any, *more: Any) -> Any:
         """Runs the forward and backward pass by the plan. Gradients are aside until Lightning asks for the backward pass."""
         module = self.lightning_module
-        if more or not module.automatic_optimization or len(self.optimizers) != 1:
+        if len(more) > 1 or not module.automatic_optimization or len(self.optimizers) != 1:
             raise InputError("module", "must have automatic optimization by one optimizer")
         every = module.trainer.accumulate_grad_batches
-        if batch_idx % every == 0:
+        if module.trainer.fit_loop.epoch_loop.batch_idx % every == 0:
             module.zero_grad(set_to_none=True)
-        given = {"batch": batch, "number": torch.tensor(batch_idx), "every": every}
+        given = {"batch": batch, "number": [torch.tensor(number) for number in more], "every": every}
         with self.precision_plugin.train_step_context(), self._log.instead_of_that_of(module):
             if self.step is None or self.step.module is not module:
                 forward = functools.partial(_forward, self._log, module.training_step)
@@ -105,6 +106,8 @@ class _Log:
 def _forward(log: _Log, training_step: Callable[..., Any], module: Any, batch: Any) -> Any:
     """What training_step() computes, with the loss that gradients are of and the values that it logs."""
     log.values = {}
-    outputs = training_step(batch["batch"], batch["number"])
+    outputs = training_step(batch["batch"], *batch["number"])
     loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+    if loss is None:
+        raise CaptureError("training_step()", "returns None: a step cannot be left out")
     return {"loss": loss / batch["every"], "outputs": outputs, "logged": log.values}

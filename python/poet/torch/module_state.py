@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import copy
 import dataclasses
 from typing import AbstractSet, Any, Iterator, Mapping, Optional
 
+import numpy
 import torch
 
 from .errors import CaptureError
@@ -31,14 +33,16 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
 
 _OF_RECURRENT = {"_flat_weights", "_flat_weight_refs"}  # parameters again
 _TABLES = {"_parameters", "_buffers", "_modules", *_OF_RECURRENT}
+_DEEPEST = 16  # containers in containers
+_MOST_COMPARED = 1024  # elements of a container that are compared; larger ones count as objects
 _AT_ONCE = {bool, int, str, type(None)}  # in every step
 
 
 def attributes_of(
     module: torch.nn.Module, but: AbstractSet[str] = frozenset(), read: Optional[AbstractSet[str]] = None
 ) -> tuple[tuple[Any, ...], list[Any]]:
-    """What the module's code may read besides tensors, while it is captured, as a key: the parts and their classes; numbers, texts, and
-    lists and dictionaries of such; of everything else which object it is. And those objects, which must live as long as the key does.
+    """What the module's code may read besides tensors, while it is captured, as a key: the parts, their classes and what forward() is; key_of()
+    their attributes. And the objects that the key names, which must live as long as it does.
 
     `but`: names of attributes that do not count, as steps leave results there. `read`: if they are known, the names of those that the code
     reads: other lists and dictionaries (what a loop collects in a module) do not count.
@@ -46,7 +50,7 @@ def attributes_of(
     key: list[Any] = []
     held: list[Any] = []
     for path, part in module.named_modules(remove_duplicate=False):
-        key.append((path, type(part)))
+        key.append((path, type(part), type(part).forward))
         for name, value in vars(part).items():
             kind = type(value)
             if read is not None and kind in (list, dict, set) and name not in read and not name.startswith("_"):
@@ -58,34 +62,33 @@ def attributes_of(
                 continue
             if name in _TABLES or (name.endswith("_hooks") and not value):
                 continue
-            if name.endswith("_hooks") and isinstance(value, dict):
-                held.extend(value.values())
-                key.append((name, tuple(id(hook) for hook in value.values())))
-                continue
-            plain = plain_key(value)
-            if plain is None:
-                held.append(value)
-                plain = (id(value),)
-            key.append((name, plain))
+            key.append((name, key_of(value, held)))
     return tuple(key), held
 
 
-def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
-    """Returns a key for numbers, texts, and lists, tuples, sets and dictionaries of these; None for other types. 1, 1.0 and True differ."""
+def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
+    """Returns a key of numbers, texts, and lists, tuples, sets and dictionaries; of all else, in containers too, which object it is. And puts those
+    objects to those that are `held`, as they must live as long as the key does. 1, 1.0 and True differ."""
     kind = type(value)
     if value is None or kind in (bool, int, str, torch.dtype, torch.device):
         return (kind, value)
     if kind in (float, complex):
         return (kind, repr(value))  # nan is nan
-    if kind in (list, tuple):
-        parts = [plain_key(each) for each in value]
-    elif kind in (set, frozenset):
-        parts = sorted((plain_key(each) for each in value), key=repr)
-    elif kind is dict:
-        parts = [plain_key(each) for pair in value.items() for each in pair]
-    else:
-        return None
-    return None if any(part is None for part in parts) else (kind, *parts)
+    if depth <= _DEEPEST and isinstance(value, (list, tuple, collections.deque, set, frozenset, dict)) and len(value) <= _MOST_COMPARED:
+        parts = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
+        keys = [key_of(part, held, depth + 1) for part in parts]
+        return (kind, *(sorted(keys, key=repr) if isinstance(value, (set, frozenset)) else keys))
+    held.append(value)
+    if isinstance(value, numpy.ndarray) and value.size <= _MOST_COMPARED and not value.dtype.hasobject:
+        return (kind, value.shape, str(value.dtype), value.tobytes())
+    return (kind, id(value))
+
+
+def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
+    """Returns key_of() for what has no objects but numbers, texts and containers of these; else None."""
+    objects: list[Any] = []
+    key = key_of(value, objects)
+    return None if objects else key
 
 
 @dataclasses.dataclass
@@ -126,7 +129,12 @@ def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, 
     """The module's attributes are afterwards those before, lists, dictionaries and sets with the contents that they had. `replaced`: gets
     what attributes were that have been replaced, and what by, by their names."""
     before = [(path, part, dict(vars(part)), dict(part._parameters), dict(part._buffers)) for path, part in module.named_modules()]
-    contents = [(value, copy.copy(value)) for _, part, *_ in before for value in vars(part).values() if type(value) in (list, dict, set)]
+    contents = [
+        (".".join(filter(None, (path, name))), value, copy.copy(value))
+        for path, part, *_ in before
+        for name, value in vars(part).items()
+        if type(value) in (list, dict, set) and name not in _OF_RECURRENT
+    ]
     try:
         yield
     finally:
@@ -140,8 +148,10 @@ def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, 
             for table, had in ((part._parameters, parameters), (part._buffers, buffers)):
                 table.clear()
                 table.update(had)
-        for container, content in contents:
+        for name, container, content in contents:
             if container != content if not isinstance(container, (list, dict)) else not _same_objects(container, content):
+                if isinstance(container, list):  # dictionaries may be caches, which the next step would find full
+                    replaced[name] = (content, copy.copy(container))
                 container.clear()
                 container.extend(content) if isinstance(container, list) else container.update(content)
 

@@ -15,6 +15,7 @@ from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
 from .kept import Kept
+from .measure import storage_address
 from .module_state import parameters_of, plain_key
 from .storage import PageFile
 from .subject import Subject
@@ -22,6 +23,10 @@ from .updating import Updates, forget_gradients, handed_over, update, use
 from .watching import Watched
 from .surroundings import Surroundings
 from .verifying import differences
+
+# Hooks of all modules.
+_HOOKS_OF_ALL = [getattr(torch.nn.modules.module, name) for name in dir(torch.nn.modules.module) if name.startswith("_global_") and name.endswith("_hooks")]
+
 
 class Step:
     """A training step that takes a batch, changes the module's parameters and buffers and the optimizer's state in place, and
@@ -188,9 +193,10 @@ class Step:
                 raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
             given.append(plain)
         attributes, objects = self._watched.key()
+        aliases = _aliases([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], self._watched.tensors())
         tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor)) for name, kind, tensor in self._watched.tensors()])
         around, more = self._surroundings.key()
-        return (repr(spec), tuple(given), attributes, tensors, around, _flags(), _of_groups(self.optimizer)), [*objects, *more]
+        return (repr(spec), tuple(given), attributes, tensors, aliases, around, _flags(), _of_groups(self.optimizer)), [*objects, *more]
 
     def _watch(self) -> None:
         """Follows what the code reads by now."""
@@ -216,6 +222,7 @@ def _flags() -> tuple[Any, ...]:
         torch.backends.mkldnn.enabled,
         torch.are_deterministic_algorithms_enabled(),
         torch.get_float32_matmul_precision(),
+        *(id(hook) for hooks in _HOOKS_OF_ALL for hook in hooks.values()),
     )
 
 
@@ -225,6 +232,17 @@ def _of_groups(optimizer: torch.optim.Optimizer) -> tuple[Any, ...]:
         (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and "lr" not in name))
         for group in optimizer.param_groups
     )
+
+
+def _aliases(batch: Sequence[torch.Tensor], named: Sequence[tuple[str, str, torch.Tensor]]) -> tuple[tuple[int, int], ...]:
+    """Pairs of numbers of tensors that share their storage, each with the first that has it."""
+    first: dict[int, int] = {}
+    pairs = []
+    for i, tensor in enumerate([*batch, *(tensor for _, _, tensor in named)]):
+        address = storage_address(tensor) if tensor.layout == torch.strided else 0
+        if address and first.setdefault(address, i) != i:
+            pairs.append((first[address], i))
+    return tuple(pairs)
 
 
 def _like(tensor: torch.Tensor) -> tuple[Any, ...]:

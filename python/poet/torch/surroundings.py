@@ -11,11 +11,11 @@ import functools
 import os
 import sysconfig
 import types
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
 
-from .module_state import plain_key
+from .module_state import key_of, plain_key
 
 # Code that nothing changes while a program runs, or that has nothing to do with tensors.
 _POET = os.path.dirname(os.path.dirname(__file__))
@@ -23,7 +23,9 @@ _FOREIGN = tuple(os.path.join(folder, "") for folder in (os.path.dirname(torch._
 _PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
 _BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
 _MOST_FOLLOWED = 64  # elements of a container whose own attributes count
-_MOST_COMPARED = 1024  # elements of one that are compared; larger ones count as objects
+
+
+_NO_ARGUMENTS = (types.FunctionType, types.CellType, types.MethodType, functools.partial, types.ModuleType)
 
 
 class Surroundings:
@@ -33,26 +35,30 @@ class Surroundings:
         """`roots`: functions, modules and other objects that are called. O(code that they reach)."""
         self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
         self.names: set[str] = set()  # of attributes in the code that is reached
-        self._cells: list[types.CellType] = []
+        self._names_of_user: set[str] = set()  # of those, in code that is no package's
+        self._reads: list[Callable[[], Any]] = []  # what is in variables of closures, defaults, arguments of partials and slots
         self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
         self._seen: dict[Any, Any] = {}  # and what keeps the numbers of objects
         self._pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset()) for root in roots]
-        while self._pending:
-            self._reach(*self._pending.pop())
+        self._follow_all()
+        # Objects reach code as arguments, too, which no name tells: what the user's code reads it may read of each.
+        names = frozenset[str]()
+        while names != (names := frozenset(self._names_of_user)):
+            self._pending = [(value, names) for value, _ in list(self._seen.values()) if not isinstance(value, _NO_ARGUMENTS)]
+            self._follow_all()
 
     def key(self) -> tuple[tuple[Any, ...], list[Any]]:
         """What is there now: numbers and texts, also in containers; of all else which object it is. And those objects, which must live as
         long as the key does."""
         held: list[Any] = []
         key = []
-        for value in (*map(_content, self._cells), *(mapping.get(name) for (_, name), mapping in self._places.items())):
-            is_large = isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > _MOST_COMPARED
-            plain = None if is_large else plain_key(value)
-            if plain is None:
-                held.append(value)
-                plain = (id(value),)
-            key.append(plain)
+        for value in (*(read() for read in self._reads), *(mapping.get(name) for (_, name), mapping in self._places.items())):
+            key.append(key_of(value, held))
         return tuple(key), held
+
+    def _follow_all(self) -> None:
+        while self._pending:
+            self._reach(*self._pending.pop())
 
     def reads_by_name(self) -> bool:
         """Whether the user's code may read attributes whose names do not stand in it."""
@@ -63,6 +69,7 @@ class Surroundings:
         if isinstance(value, (torch.Tensor, str, bytes, int, float, complex, type(None))) or self._has_seen(value, names):
             return
         if isinstance(value, functools.partial):
+            self._reads.append(lambda: (value.args, value.keywords))
             self._follow((value.func, *value.args, *value.keywords.values()), names)
         elif isinstance(value, types.MethodType):
             self._follow([value.__self__], names | {value.__func__.__name__})
@@ -76,13 +83,18 @@ class Surroundings:
                 self.modules.append(value)
             for part in value.modules():
                 self._read_methods(part, names | {"forward"})
+                self._watch_class(type(part), names)
+                self._follow((each for name, each in vars(part).items() if name in names), names)
         elif isinstance(value, (list, tuple, set, frozenset, dict)):
             self._follow(list(value.values() if isinstance(value, dict) else value)[:_MOST_FOLLOWED], names)
         elif isinstance(value, type):
             self._watch_class(value, names)
-        elif hasattr(value, "__dict__"):
-            self._watch(vars(value), names, names)
-            self._watch_class(type(value), names, vars(value))
+        elif not _is_foreign_class(type(value)):
+            own = getattr(value, "__dict__", None)
+            self._watch(own or {}, names, names)
+            self._watch_slots(value, names)
+            self._watch_class(type(value), names, own)
+            self._reads.append(lambda: type(value))
             self._read_methods(value, names | {"__call__"})
 
     def _follow(self, values: Iterable[Any], names: frozenset[str]) -> None:
@@ -111,12 +123,18 @@ class Surroundings:
         if _is_foreign(function.__code__.co_filename):
             return more
         global_names, names = _names(function.__code__)
-        in_package = f"-packages{os.sep}" in function.__code__.co_filename
-        self.names |= names if in_package else names | (global_names & _BY_NAME)
+        self.names |= names
+        if f"-packages{os.sep}" not in function.__code__.co_filename:
+            self.names |= global_names & _BY_NAME
+            self._names_of_user |= names
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):
-                self._cells.append(cell)
+                self._reads.append(functools.partial(_content, cell))
             self._follow([_content(cell)], names)
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        if (defaults or vars(function)) and not self._has_seen(function, None):
+            self._reads.append(lambda: (function.__defaults__, function.__kwdefaults__, vars(function)))
+        self._follow(defaults, names)
         self._watch(function.__globals__, global_names, names)
         return names | more
 
@@ -126,6 +144,12 @@ class Surroundings:
             if name in mapping:
                 self._places.setdefault((id(mapping), name), mapping)
                 self._follow([mapping[name]], attributes)
+
+    def _watch_slots(self, value: Any, names: Iterable[str]) -> None:
+        for name in sorted(names):
+            if isinstance(getattr(type(value), name, None), types.MemberDescriptorType):
+                self._reads.append(functools.partial(getattr, value, name, None))
+                self._follow([getattr(value, name, None)], frozenset(names))
 
     def _watch_class(self, kind: type, names: Iterable[str], own: Optional[Mapping[str, Any]] = None) -> None:
         """Watches numbers and texts among a class's attributes, and what an instance may have instead, among its `own`."""
@@ -168,6 +192,11 @@ def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(each, str) and each.isidentifier():
             of_attributes.add(each)
     return frozenset(of_globals), frozenset(of_attributes)
+
+
+def _is_foreign_class(kind: type) -> bool:
+    """Whether its objects have nothing of the user's: PyTorch's and numpy's own."""
+    return kind.__module__.split(".")[0] in ("torch", "numpy", "builtins")
 
 
 def _is_foreign(file: Any) -> bool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import operator
-from typing import AbstractSet, Any, Iterable, Optional, Sequence
+from typing import AbstractSet, Any, Optional, Sequence
 
+import numpy
 import torch
 
-from .module_state import attributes_of, plain_key
+from .module_state import attributes_of, key_of
+
+
+_CONTAINERS = (list, tuple, dict, set, collections.deque, numpy.ndarray)
 
 
 class Watched:
@@ -47,28 +52,17 @@ class _Part:
     """A module's attributes without those of its parts: the objects, and the contents of lists and dictionaries. O(attributes), in C."""
 
     def __init__(self, part: torch.nn.Module) -> None:
-        self._part, self._kind = part, type(part)
+        self._part, self._kind, self._forward = part, type(part), type(part).forward
         tables = (vars(part), part._modules, part._parameters, part._buffers)
         self._tables = [(table, tuple(table), tuple(table.values())) for table in tables]
-        containers = [each for each in vars(part).values() if isinstance(each, (list, tuple, dict, set)) and not _is_any_of(each, tables)]
-        self._empty = [each for each in containers if not each]
-        self._full = [(each, _content(each)) for each in containers if each]
+        containers = [each for each in vars(part).values() if isinstance(each, _CONTAINERS) and not any(each is table for table in tables)]
+        self._empty = [each for each in containers if not isinstance(each, numpy.ndarray) and not each]
+        self._full = [(each, key_of(each, [])) for each in containers if not any(each is empty for empty in self._empty)]
 
     def is_unchanged(self) -> bool:
-        if type(self._part) is not self._kind or any(self._empty):
+        if type(self._part) is not self._kind or self._kind.forward is not self._forward or any(self._empty):
             return False
         for table, names, values in self._tables:
             if tuple(table) != names or not all(map(operator.is_, table.values(), values)):
                 return False
-        return all(_content(each) == content for each, content in self._full)
-
-
-def _is_any_of(one: Any, others: Iterable[Any]) -> bool:
-    return any(one is other for other in others)
-
-
-def _content(container: Any) -> Any:
-    plain = plain_key(container)
-    if plain is not None:
-        return plain
-    return [id(each) for each in (container.values() if isinstance(container, dict) else container)]  # hooks, say
+        return all(key_of(each, []) == content for each, content in self._full)
