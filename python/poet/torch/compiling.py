@@ -220,8 +220,9 @@ def _refuse_shared(program: Program, parameters: Sequence[Any], buffers: Sequenc
     """Raises InputError if a tensor that the step changes shares its storage with one that it may read later."""
     changed = [buffers[i] for i in program.buffers] + (list(parameters) if of.updates.when == "early" else [])
     for tensor in changed:
-        for other in (*parameters, *buffers, *program.constants, *of.tensors):
-            if other is not tensor and tensor.numel() and storage_address(other) == storage_address(tensor):
+        others = [other for other in (*parameters, *buffers, *program.constants) if other is not tensor]
+        for other in (*others, *of.tensors):
+            if tensor.numel() and storage_address(other) == storage_address(tensor):
                 raise InputError("module", f"a step cannot change tensors that share their storage: one of {tuple(tensor.shape)}, one of {tuple(other.shape)}")
 
 

@@ -79,7 +79,7 @@ def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
         keys = [key_of(part, held, depth + 1) for part in parts]
         return (kind, *(sorted(keys, key=repr) if isinstance(value, (set, frozenset)) else keys))
     held.append(value)
-    if isinstance(value, numpy.ndarray) and value.size <= _MOST_COMPARED and not value.dtype.hasobject:
+    if isinstance(value, numpy.ndarray) and value.size <= _MOST_COMPARED and numpy.dtype(value.dtype).kind in "biufcSU":  # not of objects
         return (kind, value.shape, str(value.dtype), value.tobytes())
     return (kind, id(value))
 
