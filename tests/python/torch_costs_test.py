@@ -39,7 +39,7 @@ class Costs(TorchCase):
         second, other = self.measured()
         self.assertEqual(second, 0)
         self.assertEqual(step.peak_bytes, other.peak_bytes)
-        costs = [[(op["runtime_seconds"], op.get("workspace_bytes")) for op in each._latest.graph.to_json()["ops"] if op["kind"] == "op"] for each in (step, other)]
+        costs = [[(op["runtime_seconds"], op.get("workspace_bytes")) for op in each.result.graph.to_json()["ops"] if op["kind"] == "op"] for each in (step, other)]
         self.assertEqual(*costs)
         wider, _ = self.measured(width=9)
         self.assertGreater(wider, 5)

@@ -197,7 +197,7 @@ class Accumulation(UpdatesCase):
         self.assertGreater(workspace, 0)
         with mock.patch("poet.torch.compiling.measure_clipping", return_value=(seconds, 12_352)):
             step = self.step_of(module, adam(module), batch, clip_norm=1.0)
-        self.assertEqual(step._latest.graph.to_json()["ops"][-1]["workspace_bytes"], 12_352)
+        self.assertEqual(step.result.graph.to_json()["ops"][-1]["workspace_bytes"], 12_352)
 
     def test_parameters_are_frozen_on_the_way(self):
         self.assertEqual(len(self.train(4, 1, frozen=True)._compiled), 2)

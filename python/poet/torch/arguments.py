@@ -14,6 +14,7 @@ from .compiling import Settings
 from .errors import CaptureError
 from .measure import storage_address
 from .problem import Power
+from .saved import read
 from .step import Step
 from .storage import storage_folder
 from .updating import Updates
@@ -42,6 +43,7 @@ def compile_step(
     keep_gradients: bool = False,
     power: Power = Power(),
     check: bool = True,
+    saved: Optional[Path] = None,
     time_limit: float = 60,
     tolerance: float = 0.02,
     progress: Optional[Callable[..., Any]] = None,
@@ -74,6 +76,8 @@ def compile_step(
     keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
     check: each compiled step's first forward and backward pass is compared with PyTorch's own, bit for bit, if the machine has the memory for
         both (else step.unchecked says so).
+    saved: a file of step.save(), of which steps are taken whose code, shapes, settings and machine are these: nothing is captured, measured or
+        searched for. Where it has none, or is absent, the step is compiled. As with torch.load(), files of others may do harm.
     power: watts by which energy is counted; time_limit (seconds) and progress: of solve(). progress is also told what is captured and measured,
         without a plan and a bound, before solve() begins.
     tolerance: the search ends once no plan can have less energy than the best one by more than this part of it; operators' seconds differ by as
@@ -122,7 +126,8 @@ def compile_step(
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    step = Step(module, forward, optimizer, how, Settings(limits, folder, power, check), keep_gradients, loss)
+    known = [] if saved is None else read(saved)
+    step = Step(module, forward, optimizer, how, Settings(limits, folder, power, check), keep_gradients, loss, known)
     step._compiled_for(example_batch)
     return step
 

@@ -62,12 +62,14 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
         gradients = torch.autograd.grad(loss, [mine[i] for i in trained], allow_unused=True)
         lefts.append(left)
         guards[:] = asked.guards
+        made[:] = asked.constants
         returns.append(returned)
         return [*returned.tensors, *gradients, *left.buffers.values()]
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
     guards: list[Guard] = []
+    made: list[torch.Tensor] = []
     returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
@@ -85,6 +87,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.replaced = frozenset(lefts[0].attributes)
     program.guards = guards
+    program.fresh |= {i for i, constant in enumerate(program.constants) if any(constant.data_ptr() == each.data_ptr() for each in made)}
     program.returned = dataclasses.replace(returns[0], tensors=[])
     return program
 

@@ -22,8 +22,7 @@ class CostsFile:
     def __init__(self) -> None:
         folder = os.environ.get("POET_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "poet")
         self._connection: Optional[sqlite3.Connection] = None
-        self._machine = (torch.__version__, platform.machine(), _processor(), torch.get_num_threads(), torch.backends.mkldnn.enabled,
-                         torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision())  # fmt: skip
+        self._machine = machine()
         if folder == "off":
             return
         try:
@@ -59,6 +58,12 @@ class CostsFile:
             except sqlite3.Error:
                 pass
             self._connection.close()
+
+
+def machine() -> tuple[Any, ...]:
+    """What costs are of: the processor, PyTorch, and its settings."""
+    return (torch.__version__, platform.machine(), _processor(), torch.get_num_threads(), torch.backends.mkldnn.enabled,
+            torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision())  # fmt: skip
 
 
 def _is_pytorchs(op: Op) -> bool:

@@ -200,7 +200,9 @@ class _Reader:
         for i, gradient in zip(trained, others):
             by_parameter[i] = gradient
         self.buffers.update(zip(assigned, others[len(trained) :]))
-        return Program.of(self.ops, known[:outputs], by_parameter, self.buffers, self.constants)
+        program = Program.of(self.ops, known[:outputs], by_parameter, self.buffers, self.constants)
+        program.fresh = {place.index for place in self.fresh if place.kind == "constant"}
+        return program
 
     def read(self, node: torch.fx.Node) -> None:
         target: Any = node.target
@@ -221,6 +223,8 @@ class _Reader:
         elif node.name in self.views or _is_view(target):
             self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
         elif target._schema.returns:
+            if name_of(target) == "aten::lift_fresh_copy" and isinstance(self.of(node.args[0]), Place):  # torch.tensor() on real tensors
+                self.fresh.add(self.of(node.args[0]))
             self.compute(node)
 
     def of(self, tree: Any) -> Any:

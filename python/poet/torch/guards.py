@@ -88,6 +88,7 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
     def __init__(self, batch: Sequence[torch.Tensor], trained: Iterable[torch.Tensor], real: bool) -> None:
         super().__init__()
         self.guards: list[Guard] = []
+        self.constants: list[torch.Tensor] = []  # that _as_constant() made
         self._real = real
         self._batch = batch
         self._calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = []
@@ -160,7 +161,8 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         """The same contents as a tensor that make_fx does not follow, so that what is read of it is no data dependence."""
         value = self.ask(torch.Tensor.tolist, (tensor,), {})
         with no_dispatch():
-            return torch.tensor(value, dtype=tensor.dtype)
+            self.constants.append(torch.tensor(value, dtype=tensor.dtype))
+        return self.constants[-1]
 
     def _record(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         items = enumerate(result) if isinstance(result, (tuple, list)) else [(None, result)]

@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence
 import torch
 
 from .compiling import Compiled
+from .saved import Saved
 
 _MOST = 32
 
@@ -15,7 +16,7 @@ class Kept:
     """Compiled steps by their keys, and with one key by the values of the batch that they hold for."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[Any, Compiled, list[Any]]] = []  # the latest one comes last; keys go by the numbers of those objects
+        self._entries: list[tuple[Any, Compiled, list[Any], Saved]] = []  # the latest one comes last; keys go by the numbers of those objects
 
     def find(self, key: Any, batch: Sequence[torch.Tensor]) -> Optional[Compiled]:
         """Returns the step for this key and batch, if there is one."""
@@ -26,9 +27,13 @@ class Kept:
                 return entry[1]
         return None
 
-    def add(self, key: Any, compiled: Compiled, held: list[Any]) -> None:
+    def add(self, key: Any, compiled: Compiled, held: list[Any], saved: Saved) -> None:
         del self._entries[: len(self._entries) + 1 - _MOST]
-        self._entries.append((key, compiled, held))
+        self._entries.append((key, compiled, held, saved))
+
+    def saved(self) -> list[Saved]:
+        """All of them as a file has them."""
+        return [saved for _, _, _, saved in self._entries]
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Optional, Sequence
+from typing import AbstractSet, Any, Callable, Optional, Sequence
 
 import torch
 
@@ -101,6 +101,7 @@ class Program:
     gradients: list[Any]
     buffers: dict[int, Any]
     constants: list[torch.Tensor]
+    fresh: AbstractSet[int] = frozenset()  # constants that every step makes anew; others are somebody's, who may change them
     guards: Sequence[Any] = ()  # values of the batch (guards.Guard) with which alone it is the step
     returned: Any = None  # returned.Returned: the form in which the caller gets them
     replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results

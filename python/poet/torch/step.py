@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
-from typing import Any, Callable, Iterator, Optional, Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import torch
 import torch.utils._pytree as pytree
@@ -14,9 +15,11 @@ from ..plans import Plan
 from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
 from .errors import StorageError
+from .digests import code_digest, digest_of, plain
 from .kept import Kept
 from .measure import storage_address
-from .module_state import parameters_of, plain_key
+from .module_state import key_of, parameters_of, plain_key
+from .saved import Saved, write
 from .storage import PageFile
 from .subject import Subject
 from .updating import Updates, forget_gradients, handed_over, update, use
@@ -41,8 +44,9 @@ class Step:
         how: Settings,
         keep_gradients: bool,
         loss: Any,
+        saved: Sequence[Saved] = (),
     ) -> None:
-        """`loss`: what the user makes the loss with; `forward` may be poet's, around it."""
+        """`loss`: what the user makes the loss with; `forward` may be poet's, around it. `saved`: steps that need not be compiled."""
         self.module = module
         self.optimizer = optimizer
         self.keep_gradients = keep_gradients
@@ -51,6 +55,7 @@ class Step:
         self._how = how
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled = Kept()
+        self._saved = saved
         self._added = 0  # calls since the last update
         self._roots = [module, loss]
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
@@ -161,6 +166,11 @@ class Step:
         with self._lock:
             self._compiled_for(batch)
 
+    def save(self, file: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the compiled steps that are kept, for `saved` of compile_step() in another process. Raises InputError."""
+        with self._lock:
+            write(file, self._compiled.saved())
+
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
         """Returns the compiled step for such batches and modules, and the batch's tensors."""
         leaves, spec = pytree.tree_flatten(batch)
@@ -169,11 +179,14 @@ class Step:
         compiled = self._compiled.find(key, tensors)
         if compiled is None:
             check_tensors(self.module, tensors)
-            compiled = compiled_step(self._subject(batch), self._how)
+            digest = self._digest(key, held)
+            named = [each for _, _, each in self._watched.tensors()] + [each for each in held if isinstance(each, torch.Tensor)]
+            known = next((each for each in self._saved if each.digest == digest and all(guard.holds(tensors) for guard in each.program.guards)), None)
+            compiled = compiled_step(self._subject(batch), self._how, None if known is None else known.restored(self._how, self._updates, named))
             self._results |= compiled.program.replaced
             self._watch()
             key, held = self._key(leaves, spec)
-            self._compiled.add(key, compiled, held)
+            self._compiled.add(key, compiled, held, Saved.of(digest, compiled, named))
         self._latest = compiled
         return compiled, tensors
 
@@ -196,7 +209,21 @@ class Step:
         aliases = _aliases([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], self._watched.tensors())
         tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor)) for name, kind, tensor in self._watched.tensors()])
         around, more = self._surroundings.key()
-        return (repr(spec), tuple(given), attributes, tensors, aliases, around, _flags(), _of_groups(self.optimizer)), [*objects, *more]
+        hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL for hook in hooks.values()])
+        return (repr(spec), tuple(given), attributes, tensors, aliases, around, _flags(), hooks, _of_groups(self.optimizer)), [*objects, *more]
+
+    def _digest(self, key: Any, held: Sequence[Any]) -> str:
+        """Returns the digest of a key and of all else by which a saved step is this one."""
+        objects = {id(each): each for each in held}
+        numbers = {id(parameter): i for i, parameter in enumerate(self.module.parameters())}
+        *shapes, attributes, tensors, aliases, around, flags, hooks, groups = key
+        groups = [([numbers.get(number) for number in parameters], options) for parameters, options in groups]
+        around = sorted(map(repr, plain(around, objects)))  # sets are followed in another order
+        code = sorted(map(code_digest, self._surroundings.code))
+        how = (self._how.limits["ram_budget"], self._how.limits["deadline"], self._how.power, self._how.storage is None, self.keep_gradients)
+        updates = (self._updates.when, self._updates.every, self._updates.clip_norm, type(self._updates.scaler))
+        return digest_of(plain(tuple(shapes), objects), plain(attributes, objects), tensors, aliases, around, flags, plain(hooks, objects), groups,
+                         type(self.optimizer).__qualname__, code, how, plain(updates, {}))  # fmt: skip
 
     def _watch(self) -> None:
         """Follows what the code reads by now."""
@@ -222,7 +249,6 @@ def _flags() -> tuple[Any, ...]:
         torch.backends.mkldnn.enabled,
         torch.are_deterministic_algorithms_enabled(),
         torch.get_float32_matmul_precision(),
-        *(id(hook) for hooks in _HOOKS_OF_ALL for hook in hooks.values()),
     )
 
 

@@ -35,6 +35,7 @@ class Surroundings:
         """`roots`: functions, modules and other objects that are called. O(code that they reach)."""
         self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
         self.names: set[str] = set()  # of attributes in the code that is reached
+        self.code: list[types.CodeType] = []  # that is reached
         self._names_of_user: set[str] = set()  # of those, in code that is no package's
         self._reads: list[Callable[[], Any]] = []  # what is in variables of closures, defaults, arguments of partials and slots
         self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
@@ -48,12 +49,12 @@ class Surroundings:
             self._follow_all()
 
     def key(self) -> tuple[tuple[Any, ...], list[Any]]:
-        """What is there now: numbers and texts, also in containers; of all else which object it is. And those objects, which must live as
-        long as the key does."""
+        """What is there now, with the names of places that have one: numbers and texts, also in containers; of all else which object it is. And
+        those objects, which must live as long as the key does."""
         held: list[Any] = []
         key = []
-        for value in (*(read() for read in self._reads), *(mapping.get(name) for (_, name), mapping in self._places.items())):
-            key.append(key_of(value, held))
+        for name, value in (*(("", read()) for read in self._reads), *((name, mapping.get(name)) for (_, name), mapping in self._places.items())):
+            key.append((name, key_of(value, held)))
         return tuple(key), held
 
     def _follow_all(self) -> None:
@@ -101,7 +102,7 @@ class Surroundings:
         self._pending.extend((value, names) for value in values)
 
     def _read_methods(self, owner: Any, names: Iterable[str]) -> None:
-        for name in names:
+        for name in sorted(names):
             method = getattr(type(owner), name, None)
             method = method.fget if isinstance(method, property) else method
             if name in getattr(owner, "__dict__", ()):  # which is what is called instead
@@ -122,6 +123,7 @@ class Surroundings:
         more = self._read(decorated) if isinstance(decorated, types.FunctionType) else frozenset()
         if _is_foreign(function.__code__.co_filename):
             return more
+        self.code.append(function.__code__)
         global_names, names = _names(function.__code__)
         self.names |= names
         if f"-packages{os.sep}" not in function.__code__.co_filename:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import hashlib
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 import torch
 
 from .capture import autocast_cache
+from .digests import content_digest
 from .module_state import attributes_restored, parameters_of
 from .returned import Returned
 from .subject import Subject
@@ -119,15 +119,14 @@ def _entries(state: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _content(each: Any) -> Any:
-    """What is compared of it: of tensors the shape, the type and a digest of the bits, by which 0.0 is not -0.0 and NaN is NaN."""
+    """What is compared of it: of tensors the shape, the type and a digest of the bits."""
     if isinstance(each, (list, tuple)):
         return (type(each), *map(_content, each))
     if isinstance(each, dict):
         return {name: _content(value) for name, value in each.items()}
     if not isinstance(each, torch.Tensor):
         return copy.deepcopy(each)
-    bits = each.detach().contiguous().reshape(-1).view(torch.uint8)
-    return (tuple(each.shape), each.dtype, hashlib.blake2b(bits.numpy()).digest())
+    return (tuple(each.shape), each.dtype, content_digest(each))
 
 
 def different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:

@@ -1,0 +1,51 @@
+"""What a step depends on as a digest that another process with the same code finds, too: its key (step.py) with what objects are in place of their
+numbers, and the code that it runs."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import types
+from typing import Any, Mapping
+
+import numpy
+import torch
+
+
+def digest_of(*parts: Any) -> str:
+    """Returns the digest of plain(), texts, numbers and None, in tuples."""
+    return hashlib.blake2b(repr(parts).encode()).hexdigest()
+
+
+def plain(key: Any, objects: Mapping[int, Any]) -> Any:
+    """Returns a key of key_of() without numbers of objects: what is said of the `objects` that have those instead."""
+    if isinstance(key, tuple):
+        if len(key) == 2 and isinstance(key[0], type) and type(key[1]) is int and key[0] not in (int, bool) and key[1] in objects:
+            return _said(objects[key[1]])
+        return tuple(plain(each, objects) for each in key)
+    return _said(key) if isinstance(key, (type, types.FunctionType)) else repr(key)
+
+
+def _said(thing: Any) -> Any:
+    """What an object is: of tensors and arrays the contents, of functions the code, of others their name or that of their class."""
+    if isinstance(thing, torch.Tensor) and thing.layout == torch.strided:
+        return ("tensor", tuple(thing.shape), thing.stride(), str(thing.dtype), content_digest(thing))
+    if isinstance(thing, numpy.ndarray) and not thing.dtype.hasobject:
+        return ("array", thing.shape, str(thing.dtype), hashlib.blake2b(thing.tobytes()).hexdigest())
+    if isinstance(thing, types.FunctionType):
+        return code_digest(thing.__code__)
+    if isinstance(thing, enum.Enum) or type(thing).__module__ in ("builtins", "torch") and " at 0x" not in repr(thing):
+        return repr(thing)
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return (f"{getattr(named, '__module__', '')}.{named.__qualname__}", getattr(thing, "__name__", ""))
+
+
+def content_digest(tensor: torch.Tensor) -> str:
+    """Returns a digest of a tensor's bits, by which 0.0 is not -0.0 and NaN is NaN."""
+    return hashlib.blake2b(tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()).hexdigest()
+
+
+def code_digest(code: types.CodeType) -> str:
+    """Returns a digest of what code does, wherever it stands."""
+    constants = tuple(code_digest(each) if isinstance(each, types.CodeType) else repr(sorted(map(repr, each)) if isinstance(each, frozenset) else each) for each in code.co_consts)
+    return digest_of(code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants, code.co_flags)

@@ -1,0 +1,127 @@
+"""Compiled steps in a file: another process with the same code on the same machine does not compile them again.
+
+A file has pickled programs and results, so it is to be read only if it can be trusted, as with torch.load(). Operators are written by their names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import os
+import pickle
+import sys
+import types
+import zlib
+from typing import Any, Iterable, Optional, Sequence, Union
+
+import torch
+
+from .. import _core
+from ..errors import InputError
+from ..results import Result
+from .code import code_of
+from .compiling import Compiled, Settings, page_file
+from .copies import Copies
+from .costs_file import machine
+from .measure import layout_of, storage_address
+from .program import Program
+from .updating import Updates
+
+_FIRST = b"poet steps 1\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Saved:
+    """A compiled step. `digest`: of all that it depends on (digests.py). `theirs`: the program's constants that are somebody's tensors, which may
+    change, by their numbers among the tensors that it depends on; None: some are not among these."""
+
+    digest: str
+    program: Program
+    result: Result
+    copies: Copies
+    theirs: Optional[dict[int, int]]
+
+    @staticmethod
+    def of(digest: str, compiled: Compiled, tensors: Sequence[torch.Tensor]) -> Saved:
+        """What is saved of a step that depends on these tensors."""
+        constants = compiled.program.constants
+        number = {(storage_address(tensor), layout_of(tensor)): i for i, tensor in enumerate(tensors)}
+        theirs = {i: number.get((storage_address(constant), layout_of(constant))) for i, constant in enumerate(constants) if constant.numel() and i not in compiled.program.fresh}
+        known = {i: other for i, other in theirs.items() if other is not None}
+        return Saved(digest, compiled.program, compiled.result, compiled.copies, known if len(known) == len(theirs) else None)
+
+    def restored(self, how: Settings, updates: Updates, tensors: Sequence[torch.Tensor]) -> Compiled:
+        """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""
+        assert self.result.plan is not None and self.theirs is not None
+        constants = [tensors[self.theirs[i]].detach() if i in self.theirs else constant for i, constant in enumerate(self.program.constants)]
+        code = code_of(self.program, self.result.plan, updates.one_by_one)
+        program = dataclasses.replace(self.program, constants=constants)
+        return Compiled(program, self.result, code, code.function(), page_file(how, code), self.copies)
+
+
+def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved]) -> None:
+    """Writes a file, whole or not at all. Raises InputError where it cannot be, or if a step has what cannot be written."""
+    path = os.fspath(file)
+    steps = list(steps)
+    if any(step.theirs is None for step in steps):
+        raise InputError("step", "cannot be saved: its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells; make it a buffer")
+    packed = io.BytesIO()
+    try:
+        _Pickler(packed, protocol=4).dump(steps)
+    except (pickle.PicklingError, TypeError, AttributeError, RuntimeError) as error:
+        raise InputError("step", f"cannot be saved: {error}") from error
+    part = f"{path}.{os.getpid()}"
+    try:
+        with open(part, "wb") as made:
+            made.write(_FIRST + _maker() + zlib.compress(packed.getvalue(), 1))
+        os.replace(part, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise InputError("file", f"{path!r} cannot be written: {error.strerror}") from error
+
+
+def read(file: Union[str, "os.PathLike[str]"]) -> list[Saved]:
+    """Returns the steps of a file that are for this machine and these versions; none if there is no such file. Raises InputError if it is not such
+    a file."""
+    path = os.fspath(file)
+    try:
+        with open(path, "rb") as opened:
+            content = opened.read()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError("saved", f"{path!r} cannot be read: {error.strerror}") from error
+    if not content.startswith(_FIRST):
+        raise InputError("saved", f"{path!r} is not a file of step.save()")
+    if not content.startswith(_maker(), len(_FIRST)):
+        return []
+    try:
+        steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker()) :]))
+        return steps
+    except Exception as error:  # whatever pickle meets
+        raise InputError("saved", f"{path!r} is damaged: {error}") from error
+
+
+def _maker() -> bytes:
+    """A line of what files are for: plans go by the costs of a machine, programs by versions."""
+    return repr((_core.version, sys.version_info[:2], machine())).encode() + b"\n"
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, each: Any) -> Any:
+        if isinstance(each, torch._ops.OpOverload):
+            return _operator, (each._schema.name, each._schema.overload_name)
+        if isinstance(each, types.MethodWrapperType) and isinstance(each.__self__, types.GetSetDescriptorType):  # a property of torch.Tensor
+            return _getter, (each.__self__.__name__,)
+        return NotImplemented
+
+
+def _operator(name: str, overload: str) -> Any:
+    namespace, _, plain = name.partition("::")
+    return getattr(getattr(getattr(torch.ops, namespace), plain), overload or "default")
+
+
+def _getter(name: str) -> Any:
+    return getattr(torch.Tensor, name).__get__

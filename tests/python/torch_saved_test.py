@@ -1,0 +1,180 @@
+"""poet.torch: compiled steps in a file, and processes that begin with them."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+from support import main, python
+from torch_support import TorchCase, torch
+
+if torch is not None:
+    import poet
+    import poet.torch
+
+# A process that compiles by a file, if there is one, says what it captured and trained, and writes the file.
+PROCESS = """
+import json, os, sys
+import numpy, torch, poet.torch
+from poet.torch import compiling
+from torch import nn
+
+file, check, budget, samples = sys.argv[1], sys.argv[2] == "check", sys.argv[3], int(sys.argv[4])
+FACTOR = 2.0
+TABLE = torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows = nn.LSTM(6, 8, batch_first=True)
+        self.conv = nn.Conv1d(8, 8, 3, padding=1)
+        self.norm, self.drop, self.last = nn.BatchNorm1d(8), nn.Dropout(0.3), nn.Linear(8, 4)
+        self.act, self.scale = torch.tanh, Scale(1.5)
+        self.array = numpy.array([0.5, 0.25], dtype=numpy.float32)
+
+    def forward(self, x):
+        h = self.drop(self.norm(self.conv(self.rows(x)[0].transpose(1, 2))))
+        h[:, :1] += 1
+        h = self.act(h.mean(2)) * FACTOR * self.scale.by * float(self.array[0]) + torch.tensor([0.5])
+        if x.shape[0] > 1 and (x[:, 0, 0] > 9).any():
+            h = -h
+        return self.last(h) * TABLE
+
+captures = []
+capture = compiling.capture
+compiling.capture = lambda *each: captures.append(1) or capture(*each)
+torch.set_num_threads(1)
+torch.manual_seed(3)
+net = Net()
+loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0, 1.0, 0.5]))
+optimizer = torch.optim.Adam(net.parameters(), 0.01)
+batch = torch.randn(samples, 5, 6), torch.randint(0, 4, (samples,))
+step = poet.torch.compile_step(net, loss, optimizer, batch, ram_budget=budget, check=check, saved=file, time_limit=4, progress=lambda phase, plan, *_: plan is None)
+captured = len(captures)
+different = step.verify(batch)
+TABLE[0] = 1.5
+loss.weight[1] = 3.0
+different += step.verify(batch)
+losses = [float(step(batch)) for _ in range(3)]
+step.save(file)
+print(json.dumps([captured, different, losses, step.unchecked, step.peak_bytes]))
+"""
+
+
+@unittest.skipIf(torch is None, "PyTorch is absent")
+class Saved(TorchCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = os.path.join(folder.name, "net.steps")
+
+    def run_one(self, *sources, check="check", budget="least", samples="4"):
+        """Of each source in one process: captures, what differed from PyTorch's own, losses, why unchecked, peak."""
+        code = f"import sys; sys.argv = ['process', {self.file!r}, {check!r}, {budget!r}, {samples!r}]\n"
+        code += "".join(f"exec(compile({source!r}, 'net', 'exec'), {{'__name__': 'net'}})\n" for source in sources or [PROCESS])
+        out, error = (process := python(code)).communicate()
+        self.assertEqual(process.returncode, 0, error)
+        results = [json.loads(line) for line in out.splitlines()]
+        return results if len(sources) > 1 else results[0]
+
+    def test_another_process_captures_nothing_and_trains_equally(self):
+        first = self.run_one()
+        self.assertGreater(first[0], 0)
+        self.assertEqual(first[1], [])
+        for check, unchecked in (("check", None), ("no", "check=False")):
+            self.assertEqual(self.run_one(check=check), [0, [], first[2], unchecked, first[4]])
+
+    def test_what_has_changed_is_compiled_again(self):
+        self.run_one(budget="100%")
+        captures, different, *_ = self.run_one(check="no", budget="99%")
+        self.assertGreater(captures, 0)
+        self.assertEqual(different, [])
+        captures, different, *_ = self.run_one(check="no", budget="100%", samples="5")
+        self.assertGreater(captures, 0)
+        self.assertEqual(different, [])
+        changes = [
+            ("FACTOR = 2.0", "FACTOR = 3.0"),
+            ("self.act, self.scale = torch.tanh", "self.act, self.scale = torch.sigmoid"),
+            ("Scale(1.5)", "Scale(2.5)"),
+            ("[0.5, 0.25]", "[0.75, 0.25]"),
+            ("h = -h", "h = h * 2"),
+            ("h.mean(2)", "h.sum(2)"),
+            ("nn.Dropout(0.3)", "nn.Dropout(0.4)"),
+            ("torch.optim.Adam(net.parameters(), 0.01)", "torch.optim.SGD(net.parameters(), 0.01, momentum=0.9)"),
+            ("loss = nn.CrossEntropyLoss(", "loss = nn.CrossEntropyLoss(label_smoothing=0.1, "),
+            ("torch.randn(samples, 5, 6)", "10 + torch.randn(samples, 5, 6)"),
+        ]
+        variants = [PROCESS.replace(old, new).replace("step.save(file)", "") for old, new in changes]
+        self.assertNotIn(PROCESS.replace("step.save(file)", ""), variants)
+        unchanged, *others = self.run_one(PROCESS.replace("step.save(file)", ""), *variants, check="no", budget="100%", samples="5")
+        self.assertEqual(unchanged[0], 0)
+        for (_, new), (captures, different, *_) in zip(changes, others):
+            self.assertGreater(captures, 0, new)
+            self.assertEqual(different, [], new)
+
+    def test_what_compares_otherwise_is_compiled_again(self):
+        # The code is the same, and what it reads is nowhere to be seen.
+        hidden = PROCESS.replace("TABLE = torch", "os.environ.setdefault('BY', '1.0')\nTABLE = torch").replace("* FACTOR", "* float(os.environ['BY'])")
+        self.run_one(hidden)
+        captures, different, *_ = self.run_one("import os; os.environ['BY'] = '5.0'\n" + hidden)
+        self.assertGreater(captures, 0)
+        self.assertEqual(different, [])
+
+    def test_files_that_cannot_be(self):
+        with self.assertRaisesRegex(poet.InputError, "^saved: .* is not a file of step.save"):
+            open(self.file, "w").write("steps")
+            self.step(saved=self.file)
+        step = self.step()
+        step.save(self.file)
+        with open(self.file, "r+b") as file:
+            file.truncate(os.path.getsize(self.file) - 9)
+        with self.assertRaisesRegex(poet.InputError, "^saved: .* is damaged: "):
+            self.step(saved=self.file)
+        with open(self.file, "r+b") as file:
+            content = file.read().replace(torch.__version__.encode(), torch.__version__.replace(".", ",").encode(), 1)
+            file.seek(0)
+            file.write(content)
+        self.assertEqual(self.step(saved=self.file).verify(self.batch), [])  # another version's
+        with self.assertRaisesRegex(poet.InputError, "^file: .* cannot be written: No such file or directory"):
+            step.save(os.path.join(self.file + ".d", "steps"))
+        with self.assertRaisesRegex(poet.InputError, "^saved: .* cannot be read: Is a directory"):
+            self.step(saved=os.path.dirname(self.file))
+        self.assertEqual(os.listdir(os.path.dirname(self.file)), [os.path.basename(self.file)])
+
+    def test_a_tensor_that_no_name_tells_cannot_be_saved(self):
+        hidden = {"by": torch.full((4,), 2.0)}
+
+        def loss(module, batch):
+            (by,) = [hidden[name] for name in hidden if name.startswith("b")]
+            return (module(batch[0]) * by).square().mean()
+
+        step = self.step(loss_fn=None, forward=loss)
+        step.save(self.file)  # it is in a container in a closure
+
+        class Holder:
+            __slots__ = ("by",)
+
+        holder = Holder()
+        holder.by = torch.full((4,), 2.0)
+        step = self.step(loss_fn=None, forward=lambda module, batch: (module(batch[0]) * vars_of(holder)).square().mean())
+        with self.assertRaisesRegex(poet.InputError, "^step: cannot be saved: its code reads a tensor that is neither"):
+            step.save(self.file)
+
+    def step(self, **options):
+        module = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))
+        self.batch = torch.randn(3, 6), torch.randn(3, 4)
+        options = {"loss_fn": torch.nn.functional.mse_loss, "ram_budget": "100%", **options}
+        return poet.torch.compile_step(module, options.pop("loss_fn"), torch.optim.SGD(module.parameters(), 0.1), self.batch, **options)
+
+
+def vars_of(holder):
+    return next(getattr(holder, name) for name in type(holder).__slots__)
+
+
+if __name__ == "__main__":
+    main()
