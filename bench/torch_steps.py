@@ -24,7 +24,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 import poet.torch
-from poet.torch.measure import allocations
+from poet.torch.device import allocations
 from torch_networks import NETWORKS, blocks_of
 
 PARTS = ("100%", "60%", "40%", "least", "60% of activations")

@@ -16,7 +16,8 @@ except ImportError:
 
 if transformers is not None:
     import poet.torch
-    from poet.torch.measure import allocations, storage_of
+    from poet.torch.device import allocations
+    from poet.torch.measure import storage_of
 
 
 def loss_of(module, batch):

@@ -7,7 +7,8 @@ if torch is not None:
     from torch import nn
 
     import poet.torch
-    from poet.torch.measure import allocations, storage_of
+    from poet.torch.device import allocations
+    from poet.torch.measure import storage_of
 
 IS_1 = torch is not None and torch.__version__.startswith("1.")
 

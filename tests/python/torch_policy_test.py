@@ -10,7 +10,7 @@ from torch_support import Branches, Computes, TorchCase, cross_entropy, images, 
 if torch is not None:
     import poet
     import poet.torch
-    from poet.torch.measure import allocations
+    from poet.torch.device import CPU, allocations
     from poet.torch.tape import Course, Tape
     from torch.utils.checkpoint import checkpoint
 
@@ -93,7 +93,7 @@ class Policy(TorchCase):
         module, batch = Computes([], {}, lambda self, y: y.mul_(3).tanh_() * self.first.bias), (torch.randn(4, 6), torch.randint(0, 5, (4,)))
         program = self.planned(module, batch)._current().program
         first = next(value for op in program.ops if not op.is_backward for value in op.outputs.values())  # is no more once it was multiplied
-        contexts = lambda: (Tape(Course(program, frozenset([first]), [])), contextlib.nullcontext())  # noqa: E731
+        contexts = lambda: (Tape(Course(program, frozenset([first]), []), CPU), contextlib.nullcontext())  # noqa: E731
         results, _ = backward(copy.deepcopy(module), lambda *args: checkpoint(plain, *args, use_reentrant=False, context_fn=contexts), batch)
         self.expect_equal(results, backward(copy.deepcopy(module), plain, batch)[0])
 

@@ -4,6 +4,7 @@ import functools
 import random
 import types
 import unittest.mock
+import warnings
 
 from support import main
 from torch_support import TorchCase, torch
@@ -17,7 +18,16 @@ if torch is not None:
 
     mse = nn.functional.mse_loss
 
+    class Scaled(nn.Linear):
+        def __init__(self):
+            super().__init__(8, 8)
+            self.factor = 1
+
+        def forward(self, x):
+            return super().forward(x) * self.factor
+
 FACTOR = 1.0
+SETTINGS = {"scale": 1}
 loss = None
 
 
@@ -249,12 +259,33 @@ class SurroundingsCase(TorchCase):
     def test_steps_that_were_run_last_are_kept(self):
         step = self.step_of(nn.Linear(8, 8), mse)
         first, kept = step._latest, 3
-        with unittest.mock.patch("poet.torch.kept._MOST", kept):
+        with unittest.mock.patch("poet.torch.kept.MOST", kept):
             for count in range(1, 2 * kept):
                 step((self.batch[0][:count], self.batch[1][:count]))
                 step(self.batch)
         self.assertIs(step._latest, first)
         self.assertEqual(len(step._compiled), kept)
+
+    def test_steps_that_are_all_compiled_are_told_once(self):
+        module = Scaled()
+        step = self.step_of(module, mse)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for module.factor in range(2, 22):
+                step(self.batch)
+        (warning,) = [each for each in told if "poet.torch" in str(each.message)]
+        self.assertRegex(str(warning.message), "^poet.torch: each of the last 8 steps was compiled, as each time another: factor among attributes of modules. What changes")
+        self.assertEqual(warning.filename, __file__)
+        scale = [1]
+        step = self.step_of(nn.Linear(8, 8), forward=lambda module, batch: mse(module(batch[0]) * SETTINGS["scale"] * scale[0], batch[1]))
+        with self.assertWarnsRegex(UserWarning, "as each time another: SETTINGS among what the code reads"):
+            for SETTINGS["scale"] in range(2, 12):
+                step(self.batch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for count in range(1, 7):  # lengths, as epochs have them
+                for _ in range(2):
+                    step((self.batch[0][:count], self.batch[1][:count]))
 
     def test_library_code_is_not_followed(self):
         surroundings = Surroundings([nn.Linear(8, 8), nn.functional.cross_entropy, np.mean])

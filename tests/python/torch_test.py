@@ -10,7 +10,7 @@ if torch is not None:
     from torch import nn
 
     import poet.torch
-    from poet.torch.measure import allocations
+    from poet.torch.device import allocations
     from torch_support import Branches, Computes, Last, Words
 
 

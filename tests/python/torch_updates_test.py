@@ -12,7 +12,8 @@ if torch is not None:
     from torch import nn
 
     import poet.torch
-    from poet.torch.measure import allocations, measure_clipping, storage_of
+    from poet.torch.device import CPU, allocations
+    from poet.torch.measure import measure_clipping, storage_of
 
 IS_1 = torch is not None and torch.__version__.startswith("1.")
 
@@ -192,7 +193,7 @@ class Accumulation(UpdatesCase):
 
     def test_clipping_has_its_workspace(self):
         module, batch = nn.Linear(4, 2), (torch.randn(3, 4), torch.tensor([0, 1, 0]))
-        seconds, workspace = measure_clipping(list(module.parameters()), 1.0)
+        seconds, workspace = measure_clipping(list(module.parameters()), 1.0, CPU)
         self.assertGreater(seconds, 0)
         self.assertGreater(workspace, 0)
         with mock.patch("poet.torch.compiling.measure_clipping", return_value=(seconds, 12_352)):

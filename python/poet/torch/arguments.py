@@ -11,12 +11,13 @@ from .._arguments import names_mistakes
 from ..errors import InputError
 from ..solve import with_plan
 from .compiling import Settings
+from .device import device_of
 from .errors import CaptureError
 from .measure import storage_address
 from .problem import Power
 from .saved import read
 from .step import Step
-from .storage import storage_folder
+from .storage import pages_of
 from .updating import Updates
 
 Amount = Union[int, str]
@@ -34,7 +35,7 @@ def compile_step(
     ram_budget: Amount,
     deadline: Union[float, str, None] = None,
     storage: Union[Path, bool, None] = True,
-    device: Union[str, torch.device] = "cpu",
+    device: Union[str, torch.device, None] = None,
     forward: Optional[Callable[[torch.nn.Module, Any], Any]] = None,
     updates: str = "last",
     accumulate: int = 1,
@@ -66,7 +67,9 @@ def compile_step(
     ram_budget: bytes ("300MiB") of everything that PyTorch holds in a step: parameters, buffers, optimizer state, batch, gradients and
         all between; "60%" of what keeping everything takes; or "least".
     deadline: seconds of a step, or "50ms".
-    storage: a folder for pages; True: the one for temporary files; None or False: nothing is paged.
+    storage: a folder for pages; True: the one for temporary files, or with a GPU the host's memory; None or False: nothing is paged.
+    device: where module and batch are, "cpu" or "cuda"; None: where the module is. The budget is of its memory. The part for GPUs has never run on
+        one.
     updates: "last": the optimizer's step comes at the end, and whatever fails before leaves the module as it was. "early": each parameter
         is updated as soon as its gradient is there and then forgets it, which takes less RAM. "none": gradients are added to the parameters'
         .grad, as by backward(); the optimizer's step, for which there is room, is the caller's.
@@ -91,8 +94,7 @@ def compile_step(
         raise TypeError(f"optimizer: must be a torch.optim.Optimizer, not {type(optimizer).__name__}")
     if isinstance(optimizer, torch.optim.LBFGS):
         raise InputError("optimizer", "LBFGS evaluates the loss several times in one step; any other of torch.optim serves")
-    if str(device) != "cpu":
-        raise InputError("device", f"\"{device}\": only \"cpu\" is there so far")
+    where = device_of(module, device)
     if updates not in ("last", "early", "none"):
         raise InputError("updates", f"{updates!r} is not one of last, early, none")
     how = _checked_updates(updates, accumulate, clip_norm, scaler)
@@ -121,13 +123,13 @@ def compile_step(
         raise TypeError("progress: must be a function")
     if forward is not None and not callable(forward):
         raise TypeError(f"forward: must be a function, not {type(forward).__name__}")
-    folder = storage_folder(storage)
+    pages = pages_of(storage, where)
     loss = forward or loss_fn
     if forward is None:
         forward = _with_target(loss_fn)  # type: ignore[arg-type]
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
-    known = [] if saved is None else read(saved)
-    step = Step(module, forward, optimizer, how, Settings(limits, folder, power, check), keep_gradients, loss, known)
+    known = [] if saved is None else read(saved, where)
+    step = Step(module, forward, optimizer, how, Settings(limits, pages, power, check), keep_gradients, loss, where, known)
     step._compiled_for(example_batch)
     return step
 

@@ -19,6 +19,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .device import Device
 from .errors import CaptureError, NeedsRealTensors
 from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
@@ -52,7 +53,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     def step(*flat: torch.Tensor) -> list[Any]:
         mine = flat[: len(parameters)]
         given = flat[len(parameters) + len(buffers) :]
-        asked = Asked(given, flat[: len(parameters) + len(buffers)], real)
+        asked = Asked(given, flat[: len(parameters) + len(buffers)], real, of.device)
         with having(module, names, dict(zip([*parameters, *buffers], flat))) as left, autocast_cache(casts_once), asked:
             of_batch = iter(given)
             filled = [next(of_batch) if isinstance(leaf, torch.Tensor) else leaf for leaf in parts]
@@ -73,8 +74,8 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
-    with _unchanged([*inputs, *attributes] if real else attributes), _no_other_draws(), _refusals(real):
-        with torch.enable_grad(), _kernels_whole(), _data_stays(), fake_huber_loss(), shapes_known():
+    with _unchanged([*inputs, *attributes] if real else attributes, of.device), _no_other_draws(), _refusals(real):
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
@@ -93,7 +94,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
 
 
 @contextlib.contextmanager
-def _kernels_whole() -> Iterator[None]:
+def _kernels_whole(device: Device) -> Iterator[None]:
     """Keeps operators whole that have both a decomposition and a kernel: make_fx would decompose them, while plain PyTorch runs the
     kernel, which rounds differently."""
     overload = torch._ops.OpOverload
@@ -102,7 +103,7 @@ def _kernels_whole() -> Iterator[None]:
     def decompose(self: Any, *args: Any, **kwargs: Any) -> Any:
         schema = self._schema
         name = schema.name + ("." + schema.overload_name if schema.overload_name else "")
-        if torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU"):
+        if torch._C._dispatch_has_kernel_for_dispatch_key(name, device.kernels):
             return NotImplemented
         return original(self, *args, **kwargs)
 
@@ -129,14 +130,14 @@ def _data_stays() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unchanged(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
-    """Restores the contents of tensors and the generator's state on exit."""
+def _unchanged(tensors: Iterable[torch.Tensor], device: Device) -> Iterator[None]:
+    """Restores the contents of tensors and the generators' state on exit."""
     contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
-    state = torch.get_rng_state()
+    state = device.random_state()
     try:
         yield
     finally:
-        torch.set_rng_state(state)
+        device.set_random_state(state)
         with torch.no_grad():
             for tensor, content in contents:
                 tensor.copy_(content)

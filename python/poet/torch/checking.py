@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .. import _core
 from .capture import capture, line_of_caller
 from .errors import CaptureError
 from .functional import IDENTITIES, name_of
@@ -43,22 +42,22 @@ def differences(compiled: Compiled, of: Subject) -> list[str]:
             if found and not different(own_pass(of), own_pass(of)):
                 break
     else:
-        raise CaptureError("module", "does something else each time: its code changes what it reads, or another thread draws random numbers; check=False trains so")
+        raise CaptureError("module", "does something else each time: its code changes what it reads, or another thread draws random numbers" + of.device.in_other_order + "; check=False trains so")
     return found
 
 
-def lacking_memory(compiled: Compiled, module: torch.nn.Module) -> Optional[str]:
+def lacking_memory(compiled: Compiled, of: Subject) -> Optional[str]:
     """Returns why there is no room for PyTorch's own pass and what is compared with, or None."""
-    more = sum(storage_of(tensor).nbytes() for tensor in (*module.parameters(), *module.buffers()))  # gradients, and buffers as they were
+    more = sum(storage_of(tensor).nbytes() for tensor in (*of.module.parameters(), *of.module.buffers()))  # gradients, and buffers as they were
     needed = int(compiled.result.figures["keep_all_peak_ram_bytes"]) + more
-    available = _core.available_memory()
+    available = of.device.available_memory()
     return f"PyTorch's own step may take {needed} bytes, and {available} are available" if needed > available else None
 
 
 def refuse(names: Sequence[str], of: Subject, real: bool) -> None:
     """Raises CaptureError naming the line where the captured code and PyTorch's part, so that what has these names differs."""
     what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    with Calls() as own, tensors_put_back(list(of.module.parameters()), [*parameters_of(of.module)[1].values()]), attributes_restored(of.module, {}):
+    with Calls() as own, tensors_put_back(list(of.module.parameters()), [*parameters_of(of.module)[1].values()], of.device), attributes_restored(of.module, {}):
         plain(of)
     captured = Calls()
     capture(dataclasses.replace(of, forward=lambda module, batch: captured.during(of.forward, module, batch)), real)

@@ -20,13 +20,14 @@ from .capture import capture
 from .code import Code, code_of
 from .copies import Copies, copies_of
 from .cost import Cost
+from .device import Device
 from .draws import Draws
 from .errors import CaptureError, NeedsRealTensors
 from .measure import AliasFound, LayoutDiffers, measure, measure_additions, measure_clipping, measure_updates, storage_address, storage_of
 from .module_state import parameters_of
 from .problem import Power, graph_of
 from .program import Program
-from .storage import PageFile, measure_storage
+from .storage import Pages, measure_pages
 from .subject import Subject
 
 
@@ -36,13 +37,17 @@ _compiling = threading.RLock()
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Settings of compilation: `limits` are arguments of solve(), `storage` is the folder of pages, `check` whether the first pass is compared with
-    PyTorch's own."""
+    """Settings of compilation: `limits` are arguments of solve(), `pages` makes room for bytes of pages (None: nothing is paged), `check` whether the
+    first pass is compared with PyTorch's own."""
 
     limits: dict[str, Any]
-    storage: Optional[str]
+    pages: Optional[Callable[[int], Pages]]
     power: Power
     check: bool
+
+    def essentials(self) -> Any:
+        """What of it plans depend on."""
+        return repr((self.limits["ram_budget"], self.limits["deadline"], self.power, self.pages is None))
 
     def tell(self) -> Callable[[str], None]:
         """Returns what tells the user, about five times in a second, how far compilation is before there is a search."""
@@ -66,8 +71,9 @@ class Compiled:
     result: Result
     code: Code
     run: Callable[..., Any]
-    pages: Optional[PageFile]
+    pages: Optional[Pages]
     copies: Copies
+    device: Device
     unchecked: Optional[str] = None  # why it was not compared with PyTorch's own
 
     @property
@@ -80,7 +86,7 @@ class Compiled:
     ) -> tuple[list[torch.Tensor], Optional[list[Any]], dict[int, torch.Tensor]]:
         """Returns the outputs, the gradients (None if they are used one by one: then each goes to update(number, gradient)), and new contents
         of buffers by their numbers. Nothing is changed but the generator and what `update` changes."""
-        draws = Draws()
+        draws = Draws(self.device)
         outputs, gradients, changed = self.run(parameters, buffers, batch, self.program.constants, self.pages, draws.keep, draws.again, update)
         for i, size in enumerate(self.copies.outputs):
             if size:
@@ -92,7 +98,7 @@ def compiled_step(of: Subject, how: Settings, known: Optional[Compiled] = None) 
     """Captures, measures and plans the step, unless it is `known`, and checks it. Raises InputError if that fails."""
     with _compiling:
         compiled, real = _compiled(of, how, False) if known is None else (known, False)
-        unchecked = checking.lacking_memory(compiled, of.module) if how.check else "check=False"
+        unchecked = checking.lacking_memory(compiled, of) if how.check else "check=False"
         if unchecked:
             return dataclasses.replace(compiled, unchecked=unchecked)
         different = checking.differences(compiled, of)
@@ -111,14 +117,14 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     """Captures, measures and plans the step. `real`: on real tensors; returned is whether it was on these."""
     named, named_buffers, _ = parameters_of(of.module)
     parameters, buffers = list(named.values()), list(named_buffers.values())
-    random = torch.get_rng_state()
+    random = of.device.random_state()
     try:
         program, costs, real = _captured_and_measured(of, parameters, buffers, real, how.tell())
-        updates = measure_updates(of.optimizer, parameters)
-        clipping = measure_clipping(parameters, of.updates.clip_norm)
-        additions = measure_additions(parameters) if of.updates.adds else []
+        updates = measure_updates(of.optimizer, parameters, of.device)
+        clipping = measure_clipping(parameters, of.updates.clip_norm, of.device)
+        additions = measure_additions(parameters, of.device) if of.updates.adds else []
     finally:
-        torch.set_rng_state(random)
+        of.device.set_random_state(random)
     for parameter, update, name in zip(parameters, updates, named):
         if update is None and parameter.requires_grad and of.updates.when == "early":
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
@@ -131,11 +137,12 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
     draws = sum(op.is_random for op in program.ops)
-    resident["generator state"] = random.numel() * (1 + draws + (draws > 0))
+    resident["generator state"] = sum(state.numel() for state in random) * (1 + draws + (draws > 0))
+    resident["workspaces of libraries"] = of.device.held_by_libraries()
     resident["an allowance for Python's scalars"] = 4096  # which become tensors of one element
     rates = None
-    if how.storage is not None:
-        rates = measure_storage(how.storage, max((v.bytes for op in program.ops for v in op.outputs.values()), default=1))
+    if how.pages is not None:
+        rates = measure_pages(how.pages, of.device, max((v.bytes for op in program.ops for v in op.outputs.values()), default=1))
     graph = graph_of(
         program,
         costs,
@@ -149,17 +156,18 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
         how.power,
         of.updates,
         any(group.get("foreach") or group.get("fused") for group in of.optimizer.param_groups),
+        of.device.block,
         type(of.module).__name__,
     )
     result = _solved(graph, how.limits)
     assert result.plan is not None
     code = code_of(program, result.plan, of.updates.one_by_one)
-    return Compiled(program, result, code, code.function(), page_file(how, code), copies), real
+    return Compiled(program, result, code, code.function(), pages_for(how, code), copies, of.device), real
 
 
-def page_file(how: Settings, code: Code) -> Optional[PageFile]:
-    """Returns the file for the pages of a plan, if it has any."""
-    return PageFile(how.storage, code.file_bytes) if how.storage is not None and code.file_bytes else None
+def pages_for(how: Settings, code: Code) -> Optional[Pages]:
+    """Returns the room for the pages of a plan, if it has any."""
+    return how.pages(code.file_bytes) if how.pages is not None and code.file_bytes else None
 
 
 def _resident_bytes(groups: Mapping[str, Sequence[torch.Tensor]]) -> dict[str, int]:
@@ -174,7 +182,7 @@ def _resident_bytes(groups: Mapping[str, Sequence[torch.Tensor]]) -> dict[str, i
     return sizes
 
 
-def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> None:
+def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor], device: Device) -> None:
     """Raises InputError if a batch or a module has unsupported tensors."""
     if not tensors:
         raise InputError("batch", "has no tensors")
@@ -182,8 +190,8 @@ def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor]) -> N
         if isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin):
             raise InputError("module", "has parameters without a shape; run it once before it is compiled")
     for argument, each in [("batch", t) for t in tensors] + [("module", t) for t in (*module.parameters(), *module.buffers())]:
-        if each.device.type != "cpu":
-            raise InputError(argument, f"has a tensor on {each.device}: only the CPU is there so far")
+        if str(each.device) != device.where and (each.dim() > 0 or argument == "module"):
+            raise InputError(argument, f"has a tensor on {each.device}: all must be on {device.where}, where the module's first one is")
         if each.layout != torch.strided:
             raise InputError(argument, f"has a tensor of layout {each.layout}, which cannot be paged")
     if any(tensor.requires_grad for tensor in tensors):
@@ -208,7 +216,7 @@ def _captured_and_measured(of: Subject, parameters: Any, buffers: Any, real: boo
             program = capture(of, real, views)
             _refuse_shared(program, parameters, buffers, of)
             given = {"parameter": parameters, "buffer": buffers, "batch": of.tensors, "constant": program.constants}
-            return program, measure(program, lambda place: given[place.kind][place.index], tell), real
+            return program, measure(program, lambda place: given[place.kind][place.index], of.device, tell), real
         except AliasFound as found:
             if found.op.name in views:
                 raise CaptureError(str(found.op.target), "returns its operand in a way that is not understood") from None

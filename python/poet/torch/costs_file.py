@@ -11,6 +11,7 @@ from typing import Any, Optional
 import torch
 
 from .cost import Cost
+from .device import Device
 from .functional import name_of
 from .program import Layout, Op
 
@@ -19,10 +20,10 @@ class CostsFile:
     """The file operators.sqlite in the folder POET_CACHE ("off": there is none), or else in poet's among the user's caches. Without one, as where it
     cannot be written, nothing is known and nothing is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: Device) -> None:
         folder = os.environ.get("POET_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "poet")
         self._connection: Optional[sqlite3.Connection] = None
-        self._machine = machine()
+        self._machine = machine(device)
         if folder == "off":
             return
         try:
@@ -45,7 +46,7 @@ class CostsFile:
     def keep(self, op: Op, key: Any, cost: Cost) -> None:
         if self._connection is None or not _is_pytorchs(op):
             return
-        layouts = {i: [each.size, each.stride, each.offset, str(each.dtype).removeprefix("torch."), each.bytes] for i, each in cost.outputs.items()}
+        layouts = {i: [each.size, each.stride, each.offset, str(each.dtype).removeprefix("torch."), each.bytes, each.device] for i, each in cost.outputs.items()}
         try:
             self._connection.execute("INSERT OR REPLACE INTO costs VALUES (?, ?)", (repr((self._machine, key)), json.dumps([cost.seconds, cost.workspace_bytes, layouts])))
         except sqlite3.Error:
@@ -60,9 +61,9 @@ class CostsFile:
             self._connection.close()
 
 
-def machine() -> tuple[Any, ...]:
+def machine(device: Device) -> tuple[Any, ...]:
     """What costs are of: the processor, PyTorch, and its settings."""
-    return (torch.__version__, platform.machine(), _processor(), torch.get_num_threads(), torch.backends.mkldnn.enabled,
+    return (torch.__version__, platform.machine(), device.name(), torch.get_num_threads(), torch.backends.mkldnn.enabled,
             torch.are_deterministic_algorithms_enabled(), torch.get_float32_matmul_precision())  # fmt: skip
 
 
@@ -71,15 +72,7 @@ def _is_pytorchs(op: Op) -> bool:
     return name_of(op.target).startswith("aten::")
 
 
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
-
-
 def _cost(stored: Any) -> Cost:
     seconds, workspace, outputs = stored
-    layouts = {int(i): Layout(tuple(size), tuple(stride), offset, getattr(torch, dtype), count) for i, (size, stride, offset, dtype, count) in outputs.items()}
+    layouts = {int(i): Layout(tuple(size), tuple(stride), offset, getattr(torch, dtype), count, device) for i, (size, stride, offset, dtype, count, device) in outputs.items()}
     return Cost(seconds, workspace, layouts)

@@ -30,7 +30,7 @@ def _said(thing: Any) -> Any:
     """What an object is: of tensors and arrays the contents, of functions the code, of others their name or that of their class."""
     if isinstance(thing, torch.Tensor) and thing.layout == torch.strided:
         return ("tensor", tuple(thing.shape), thing.stride(), str(thing.dtype), content_digest(thing))
-    if isinstance(thing, numpy.ndarray) and not thing.dtype.hasobject:
+    if isinstance(thing, numpy.ndarray) and not numpy.dtype(thing.dtype).hasobject:
         return ("array", thing.shape, str(thing.dtype), hashlib.blake2b(thing.tobytes()).hexdigest())
     if isinstance(thing, types.FunctionType):
         return code_digest(thing.__code__)
@@ -42,7 +42,7 @@ def _said(thing: Any) -> Any:
 
 def content_digest(tensor: torch.Tensor) -> str:
     """Returns a digest of a tensor's bits, by which 0.0 is not -0.0 and NaN is NaN."""
-    return hashlib.blake2b(tensor.detach().contiguous().reshape(-1).view(torch.uint8).numpy()).hexdigest()
+    return hashlib.blake2b(tensor.detach().contiguous().reshape(-1).view(torch.uint8).cpu().numpy()).hexdigest()
 
 
 def code_digest(code: types.CodeType) -> str:

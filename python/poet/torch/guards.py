@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .device import Device
 from .errors import NeedsRealTensors
 from .measure import storage_address
 from .program import Place
@@ -85,8 +86,9 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
     NeedsRealTensors. Asking for what depends on `trained`, for random numbers or for a float raises Unfit.
     """
 
-    def __init__(self, batch: Sequence[torch.Tensor], trained: Iterable[torch.Tensor], real: bool) -> None:
+    def __init__(self, batch: Sequence[torch.Tensor], trained: Iterable[torch.Tensor], real: bool, device: Device) -> None:
         super().__init__()
+        self._device = device
         self.guards: list[Guard] = []
         self.constants: list[torch.Tensor] = []  # that _as_constant() made
         self._real = real
@@ -161,7 +163,7 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         """The same contents as a tensor that make_fx does not follow, so that what is read of it is no data dependence."""
         value = self.ask(torch.Tensor.tolist, (tensor,), {})
         with no_dispatch():
-            self.constants.append(torch.tensor(value, dtype=tensor.dtype))
+            self.constants.append(torch.tensor(value, dtype=tensor.dtype, device=tensor.device))
         return self.constants[-1]
 
     def _record(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -198,8 +200,8 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
             is_of_batch = any(isinstance(leaf, Place) for call in calls for leaf in _leaves(call[1:]))
             if guard.value is None or (is_of_batch and any(isinstance(leaf, float) for leaf in _leaves(guard.value))):
                 raise Unfit("uses a value of floating point that the batch has: every batch would be a step of its own")
-            random = torch.get_rng_state()
-            if not guard.holds(self._batch) or not torch.equal(random, torch.get_rng_state()):
+            random = self._device.random_state()
+            if not guard.holds(self._batch) or not all(map(torch.equal, random, self._device.random_state())):
                 raise Unfit("uses the value of a tensor that is drawn by chance or was changed in place, so what the step computes is not known before it runs")
         if all(result.calls != guard.calls for result in self.guards):
             self.guards.append(guard)

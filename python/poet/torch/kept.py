@@ -9,7 +9,7 @@ import torch
 from .compiling import Compiled
 from .saved import Saved
 
-_MOST = 32
+MOST = 32
 
 
 class Kept:
@@ -28,7 +28,7 @@ class Kept:
         return None
 
     def add(self, key: Any, compiled: Compiled, held: list[Any], saved: Saved) -> None:
-        del self._entries[: len(self._entries) + 1 - _MOST]
+        del self._entries[: len(self._entries) + 1 - MOST]
         self._entries.append((key, compiled, held, saved))
 
     def saved(self) -> list[Saved]:

@@ -19,7 +19,7 @@ class Ledger(TorchDispatchMode):  # type: ignore[misc]
         ledger.peak_bytes
 
     Storages of `held` tensors are counted from the beginning. What an operator allocates and frees inside is not seen (the plan
-    counts it, and measure.allocations() sees it). Every operator costs a walk over what is alive: a check, not for daily use.
+    counts it, and device.allocations() sees it). Every operator costs a walk over what is alive: a check, not for daily use.
     """
 
     def __init__(self, held: Sequence[torch.Tensor] = ()) -> None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import collections
 import copy
-import os
-import threading
-import time
+import functools
 from typing import Any, Callable, Optional, Sequence
 
 import torch
 
 from .cost import Cost, UpdateCost
 from .costs_file import CostsFile
+from .device import Device
 from .errors import CaptureError
 from .functional import name_of
 from .program import Layout, Op, Place, Program, replaced
@@ -44,12 +43,14 @@ _SHAPED_BY_CONTENTS = {"aten::_pack_padded_sequence", "aten::_ctc_loss"}
 _UNFIT = (RuntimeError, IndexError, TypeError, NotImplementedError)
 
 
-def measure(program: Program, given: Callable[[Place], torch.Tensor], tell: Callable[[str], None] = lambda phase: None, rounds: int = 3) -> list[Cost]:
-    """Returns the cost of each operator and sets the layouts of all values. `given`: tensors that exist before the step. `tell` gets to know how
-    far it is."""
+def measure(
+    program: Program, given: Callable[[Place], torch.Tensor], device: Device, tell: Callable[[str], None] = lambda phase: None, rounds: int = 3
+) -> list[Cost]:
+    """Returns the cost of each operator on the device and sets the layouts of all values. `given`: tensors that exist before the step. `tell`
+    gets to know how far it is."""
     known: dict[Any, Cost] = {}
     costs = []
-    kept = CostsFile()
+    kept = CostsFile(device)
     for op in program.ops:
         args, kwargs = _operands(op, given, None)
         contents = [tensor.tolist() for tensor in _tensors((args, kwargs)) if not tensor.is_floating_point()] if name_of(op.target) in _SHAPED_BY_CONTENTS else []
@@ -58,7 +59,7 @@ def measure(program: Program, given: Callable[[Place], torch.Tensor], tell: Call
             cost = kept.find(op, key)
             if cost is None:
                 tell(f"measuring operator {op.number + 1} of {len(program.ops)}")
-                cost = _measured_with_integers(op, given, rounds)
+                cost = _measured_with_integers(op, given, device, rounds)
                 kept.keep(op, key, cost)
             known[key] = cost
         cost = known[key]
@@ -75,15 +76,15 @@ def _lies_as(layout: Layout, strides: tuple[int, ...]) -> bool:
     return 0 in layout.size or all(size == 1 or mine == other for size, mine, other in zip(layout.size, layout.stride, strides))
 
 
-def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], rounds: int) -> Cost:
+def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], device: Device, rounds: int) -> Cost:
     """Measures with integers of 0, which may be indices, or else of 1, which may be pivots."""
     args, kwargs = _operands(op, given, 0)
     try:
-        return _measured(op, args, kwargs, rounds)
+        return _measured(op, args, kwargs, device, rounds)
     except _UNFIT as error:
         args, kwargs = _operands(op, given, 1)
         try:
-            return _measured(op, args, kwargs, rounds)
+            return _measured(op, args, kwargs, device, rounds)
         except _UNFIT:
             raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
 
@@ -102,18 +103,18 @@ def _operands(op: Op, given: Callable[[Place], torch.Tensor], integer: Optional[
 
 def example_of(layout: Layout, integer: Optional[int] = None) -> torch.Tensor:
     """Returns contents with typical run time: random numbers; of integers this one; None: no contents."""
-    element = torch.empty((), dtype=layout.dtype).element_size()
-    flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
+    tensor = layout.empty()
+    flat = tensor.as_strided((layout.bytes // tensor.element_size(),), (1,), 0)
     if integer is not None and layout.dtype.is_floating_point:
         flat.uniform_(0.1, 1.0)
     elif integer is not None:
         flat.fill_(integer)
-    return flat.as_strided(layout.size, layout.stride, layout.offset)
+    return tensor
 
 
 def _signature(tree: Any) -> Any:
     if isinstance(tree, torch.Tensor):
-        return tuple(tree.shape), tree.stride(), tree.dtype, tree.requires_grad
+        return tuple(tree.shape), tree.stride(), tree.dtype, tree.device.type, tree.requires_grad
     if isinstance(tree, (tuple, list)):
         return tuple(_signature(each) for each in tree)
     if isinstance(tree, dict):
@@ -121,10 +122,10 @@ def _signature(tree: Any) -> Any:
     return type(tree), repr(tree)
 
 
-def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
+def _measured(op: Op, args: Any, kwargs: Any, device: Device, rounds: int) -> Cost:
     before = {storage_address(t): (t, bytes_of(t).clone()) for t in _tensors((args, kwargs)) if t.numel()}
-    with torch.no_grad(), torch.autocast("cpu", enabled=False):  # as in a step
-        result, peak = allocations(lambda: op.target(*args, **kwargs))
+    with torch.no_grad(), torch.autocast(device.type, enabled=False):  # as in a step
+        result, peak = device.allocations(lambda: op.target(*args, **kwargs))
         if any(not torch.equal(bytes_of(tensor), content) for tensor, content in before.values()):
             raise CaptureError(str(op.target), "changes an operand, though its schema does not say so")
         del before
@@ -136,12 +137,7 @@ def _measured(op: Op, args: Any, kwargs: Any, rounds: int) -> Cost:
             raise AliasFound(op)
         layouts = {i: layout_of(tensor) for i, tensor in outputs.items()}
         del result, outputs
-        seconds = []
-        for _ in range(rounds):
-            begin = time.perf_counter()
-            result = op.target(*args, **kwargs)
-            seconds.append(time.perf_counter() - begin)
-            del result
+        seconds = [device.seconds(lambda: op.target(*args, **kwargs)) for _ in range(rounds)]
     kept = sum(layout.bytes for layout in layouts.values())
     return Cost(min(seconds), max(0, peak - kept), layouts)
 
@@ -167,45 +163,18 @@ def storage_address(tensor: torch.Tensor) -> int:
 
 def bytes_of(tensor: torch.Tensor) -> torch.Tensor:
     """Returns a tensor's storage as bytes."""
-    return torch.empty(0, dtype=torch.uint8).set_(storage_of(tensor))
+    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage_of(tensor))
 
 
 def layout_of(tensor: torch.Tensor) -> Layout:
     """Returns a tensor's layout in its storage."""
-    return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes())
-
-
-os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # PyTorch 2.13 tells stderr of every start of its profiler
-_PROFILING = threading.Lock()  # the process has one profiler; PyTorch 2 crashes where two threads start it
-
-
-def allocations(action: Callable[[], Any]) -> tuple[Any, int]:
-    """Returns an action's result and its peak bytes in PyTorch's allocator, as recorded by PyTorch's profiler, allocations inside
-    operators included."""
-    from torch.autograd import profiler
-
-    with _PROFILING, profiler.profile(profile_memory=True, use_kineto=True) as profile:
-        result = action()
-    changes: list[tuple[int, int]] = []
-    stack = list(profile.kineto_results.experimental_event_tree())
-    while stack:
-        event = stack.pop()
-        size = getattr(event.extra_fields, "alloc_size", None)
-        if size is not None:
-            changes.append((event.start_time_ns, size))
-        stack.extend(event.children)
-    changes.sort(key=lambda change: change[0])
-    peak = now = 0
-    for _, size in changes:
-        now += size
-        peak = max(peak, now)
-    return result, peak
+    return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes(), str(tensor.device))
 
 
 # ---- optimizers
 
 
-def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int = 2) -> list[Optional[UpdateCost]]:
+def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device, rounds: int = 2) -> list[Optional[UpdateCost]]:
     """Returns the cost of the optimizer's step for each parameter, measured on copies: the parameters and the optimizer's state are
     unchanged. None for parameters that the optimizer does not have or that need no gradient."""
     while isinstance(getattr(optimizer, "optimizer", None), torch.optim.Optimizer):  # a wrapper (accelerate's), whose groups are the other's
@@ -214,26 +183,24 @@ def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], ro
     for parameter in parameters:  # an optimizer that has others inside would use them
         parameter.grad = None
     try:
-        return _measured_updates(optimizer, parameters, rounds)
+        return _measured_updates(optimizer, parameters, device, rounds)
     finally:
         for parameter, gradient in zip(parameters, gradients):
             parameter.grad = gradient
 
 
-def measure_clipping(parameters: Sequence[torch.nn.Parameter], clip_norm: Optional[float]) -> tuple[float, int]:
+def measure_clipping(parameters: Sequence[torch.nn.Parameter], clip_norm: Optional[float], device: Device) -> tuple[float, int]:
     """Returns seconds and bytes of workspace of clipping the gradients by their norm, all together; takes the memory of these."""
     if clip_norm is None:
         return 0.0, 0
     shadows = [torch.nn.Parameter(parameter.detach()) for parameter in parameters if parameter.requires_grad]
     for shadow in shadows:
         shadow.grad = torch.full_like(shadow, 0.1)
-    _, peak = allocations(lambda: torch.nn.utils.clip_grad_norm_(shadows, clip_norm))
-    begin = time.perf_counter()
-    torch.nn.utils.clip_grad_norm_(shadows, clip_norm)
-    return time.perf_counter() - begin, peak
+    _, peak = device.allocations(lambda: torch.nn.utils.clip_grad_norm_(shadows, clip_norm))
+    return device.seconds(lambda: torch.nn.utils.clip_grad_norm_(shadows, clip_norm)), peak
 
 
-def measure_additions(parameters: Sequence[torch.nn.Parameter]) -> list[float]:
+def measure_additions(parameters: Sequence[torch.nn.Parameter], device: Device) -> list[float]:
     """Returns the seconds of adding up two gradients of each parameter."""
     known: dict[Any, float] = {}
     for parameter in parameters:
@@ -241,13 +208,11 @@ def measure_additions(parameters: Sequence[torch.nn.Parameter]) -> list[float]:
         if key not in known:
             one, other = torch.zeros_like(parameter, requires_grad=False), torch.zeros_like(parameter, requires_grad=False)
             one.add_(other)
-            begin = time.perf_counter()
-            one.add_(other)
-            known[key] = time.perf_counter() - begin
+            known[key] = device.seconds(functools.partial(one.add_, other))
     return [known[_signature(parameter)] for parameter in parameters]
 
 
-def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], rounds: int) -> list[Optional[UpdateCost]]:
+def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device, rounds: int) -> list[Optional[UpdateCost]]:
     group_of = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     known: dict[Any, UpdateCost] = {}
     costs: list[Optional[UpdateCost]] = []
@@ -259,22 +224,18 @@ def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], 
         options = {name: option for name, option in group.items() if name != "params"}
         key = (tuple(parameter.shape), parameter.stride(), parameter.dtype, repr(options))
         if key not in known:
-            known[key] = _measured_update(optimizer, parameter, options, rounds)
+            known[key] = _measured_update(optimizer, parameter, options, device, rounds)
         costs.append(known[key])
     return costs
 
 
-def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], rounds: int) -> UpdateCost:
+def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], device: Device, rounds: int) -> UpdateCost:
     mine, shadows = _tried_on_copies(optimizer, parameter, options, 2)
-    _, both = allocations(mine.step)
+    _, both = device.allocations(mine.step)
     mine, shadows = _tried_on_copies(optimizer, parameter, options, 1)
     state = sum(storage_of(tensor).nbytes() for tensor in _tensors(dict(mine.state.get(shadows[0], {}))))
-    _, peak = allocations(mine.step)
-    seconds = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        mine.step()
-        seconds.append(time.perf_counter() - begin)
+    _, peak = device.allocations(mine.step)
+    seconds = [device.seconds(mine.step) for _ in range(rounds)]
     return UpdateCost(min(seconds), peak, state, max(0, both - peak))
 
 

@@ -59,7 +59,7 @@ def policy(step: Step) -> Callable[[], Contexts]:
         if torch._guards.detect_fake_mode() is not None:
             contexts: Contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts(choices(course))
             return contexts
-        return Tape(course), contextlib.nullcontext()
+        return Tape(course, compiled.device), contextlib.nullcontext()
 
     return context_fn
 

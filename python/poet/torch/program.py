@@ -10,13 +10,20 @@ import torch
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """A tensor's layout in its storage of `bytes`: size, stride and offset in elements."""
+    """A tensor's layout in its storage of `bytes` on a device: size, stride and offset in elements."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
     offset: int
     dtype: torch.dtype
     bytes: int
+    device: str = "cpu"
+
+    def empty(self) -> torch.Tensor:
+        """Returns a tensor that lies like this, without contents."""
+        element = torch.empty((), dtype=self.dtype).element_size()
+        flat = torch.empty(self.bytes // element, dtype=self.dtype, device=self.device)
+        return flat.as_strided(self.size, self.stride, self.offset)
 
 
 @dataclasses.dataclass(frozen=True)

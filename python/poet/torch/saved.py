@@ -21,9 +21,10 @@ from .. import _core
 from ..errors import InputError
 from ..results import Result
 from .code import code_of
-from .compiling import Compiled, Settings, page_file
+from .compiling import Compiled, Settings, pages_for
 from .copies import Copies
 from .costs_file import machine
+from .device import Device
 from .measure import layout_of, storage_address
 from .program import Program
 from .updating import Updates
@@ -51,16 +52,16 @@ class Saved:
         known = {i: other for i, other in theirs.items() if other is not None}
         return Saved(digest, compiled.program, compiled.result, compiled.copies, known if len(known) == len(theirs) else None)
 
-    def restored(self, how: Settings, updates: Updates, tensors: Sequence[torch.Tensor]) -> Compiled:
+    def restored(self, how: Settings, updates: Updates, device: Device, tensors: Sequence[torch.Tensor]) -> Compiled:
         """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""
         assert self.result.plan is not None and self.theirs is not None
         constants = [tensors[self.theirs[i]].detach() if i in self.theirs else constant for i, constant in enumerate(self.program.constants)]
         code = code_of(self.program, self.result.plan, updates.one_by_one)
         program = dataclasses.replace(self.program, constants=constants)
-        return Compiled(program, self.result, code, code.function(), page_file(how, code), self.copies)
+        return Compiled(program, self.result, code, code.function(), pages_for(how, code), self.copies, device)
 
 
-def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved]) -> None:
+def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved], device: Device) -> None:
     """Writes a file, whole or not at all. Raises InputError where it cannot be, or if a step has what cannot be written."""
     path = os.fspath(file)
     steps = list(steps)
@@ -74,7 +75,7 @@ def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved]) -> None:
     part = f"{path}.{os.getpid()}"
     try:
         with open(part, "wb") as made:
-            made.write(_FIRST + _maker() + zlib.compress(packed.getvalue(), 1))
+            made.write(_FIRST + _maker(device) + zlib.compress(packed.getvalue(), 1))
         os.replace(part, path)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -82,7 +83,7 @@ def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved]) -> None:
         raise InputError("file", f"{path!r} cannot be written: {error.strerror}") from error
 
 
-def read(file: Union[str, "os.PathLike[str]"]) -> list[Saved]:
+def read(file: Union[str, "os.PathLike[str]"], device: Device) -> list[Saved]:
     """Returns the steps of a file that are for this machine and these versions; none if there is no such file. Raises InputError if it is not such
     a file."""
     path = os.fspath(file)
@@ -95,18 +96,18 @@ def read(file: Union[str, "os.PathLike[str]"]) -> list[Saved]:
         raise InputError("saved", f"{path!r} cannot be read: {error.strerror}") from error
     if not content.startswith(_FIRST):
         raise InputError("saved", f"{path!r} is not a file of step.save()")
-    if not content.startswith(_maker(), len(_FIRST)):
+    if not content.startswith(_maker(device), len(_FIRST)):
         return []
     try:
-        steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker()) :]))
+        steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker(device)) :]))
         return steps
     except Exception as error:  # whatever pickle meets
         raise InputError("saved", f"{path!r} is damaged: {error}") from error
 
 
-def _maker() -> bytes:
+def _maker(device: Device) -> bytes:
     """A line of what files are for: plans go by the costs of a machine, programs by versions."""
-    return repr((_core.version, sys.version_info[:2], machine())).encode() + b"\n"
+    return repr((_core.version, sys.version_info[:2], machine(device))).encode() + b"\n"
 
 
 class _Pickler(pickle.Pickler):

@@ -5,30 +5,26 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import warnings
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import torch
 import torch.utils._pytree as pytree
 
-from ..errors import InputError
 from ..plans import Plan
 from ..results import Result
-from .compiling import Compiled, Settings, check_tensors, compiled_step, has_hooks
+from .compiling import Compiled, Settings, check_tensors, compiled_step
+from .dependence import Dependence, Key
 from .errors import StorageError
-from .digests import code_digest, digest_of, plain
-from .kept import Kept
-from .measure import storage_address
-from .module_state import key_of, parameters_of, plain_key
+from .device import Device
+from .kept import MOST, Kept
+from .module_state import parameters_of
 from .saved import Saved, write
-from .storage import PageFile
 from .subject import Subject
 from .updating import Updates, forget_gradients, handed_over, update, use
-from .watching import Watched
-from .surroundings import Surroundings
 from .verifying import differences
 
-# Hooks of all modules.
-_HOOKS_OF_ALL = [getattr(torch.nn.modules.module, name) for name in dir(torch.nn.modules.module) if name.startswith("_global_") and name.endswith("_hooks")]
+_MANY = 8  # steps that are compiled one after another without another shape
 
 
 class Step:
@@ -44,6 +40,7 @@ class Step:
         how: Settings,
         keep_gradients: bool,
         loss: Any,
+        device: Device,
         saved: Sequence[Saved] = (),
     ) -> None:
         """`loss`: what the user makes the loss with; `forward` may be poet's, around it. `saved`: steps that need not be compiled."""
@@ -53,14 +50,17 @@ class Step:
         self._forward = forward
         self._updates = updates
         self._how = how
+        self._device = device
         self._lock = threading.RLock()  # pages and parameters are one step's at a time
         self._compiled = Kept()
         self._saved = saved
         self._added = 0  # calls since the last update
         self._roots = [module, loss]
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
-        self._watch()
+        self._depends = Dependence(self._roots, self._results, optimizer, device)
         self._latest: Optional[Compiled] = None
+        self._last_key: Optional[Key] = None  # of the one that was compiled last
+        self._anew = 0  # steps that were compiled one after another
 
     # ---- what it is
 
@@ -136,7 +136,7 @@ class Step:
             use(how, self.optimizer, parameters[k], gradient, bool(copies[k]))
 
         # What is captured under autocast has its casts.
-        with torch.no_grad(), torch.autocast("cpu", enabled=False), _rolled_back(compiled.pages, parameters, used, list(named), how):
+        with torch.no_grad(), torch.autocast(self._device.type, enabled=False), _rolled_back(compiled, parameters, used, list(named), how):
             outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, use_one)
             if gradients is not None:
                 for k, parameter in enumerate(parameters):
@@ -169,124 +169,55 @@ class Step:
     def save(self, file: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the compiled steps that are kept, for `saved` of compile_step() in another process. Raises InputError."""
         with self._lock:
-            write(file, self._compiled.saved())
+            write(file, self._compiled.saved(), self._device)
 
     def _compiled_for(self, batch: Any) -> tuple[Compiled, list[torch.Tensor]]:
         """Returns the compiled step for such batches and modules, and the batch's tensors."""
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-        key, held = self._key(leaves, spec)
+        key, held = self._depends.key(repr(spec), leaves)
         compiled = self._compiled.find(key, tensors)
-        if compiled is None:
-            check_tensors(self.module, tensors)
-            digest = self._digest(key, held)
-            named = [each for _, _, each in self._watched.tensors()] + [each for each in held if isinstance(each, torch.Tensor)]
+        if compiled is not None:
+            self._anew = 0
+        else:
+            check_tensors(self.module, tensors, self._device)
+            digest = self._depends.digest(key, held, list(self.module.parameters()), self._how.essentials(), self._updates.essentials(), self.keep_gradients)
+            named = self._depends.tensors(held)
             known = next((each for each in self._saved if each.digest == digest and all(guard.holds(tensors) for guard in each.program.guards)), None)
-            compiled = compiled_step(self._subject(batch), self._how, None if known is None else known.restored(self._how, self._updates, named))
+            compiled = compiled_step(self._subject(batch), self._how, None if known is None else known.restored(self._how, self._updates, self._device, named))
             self._results |= compiled.program.replaced
-            self._watch()
-            key, held = self._key(leaves, spec)
+            self._depends = Dependence(self._roots, self._results, self.optimizer, self._device)
+            key, held = self._depends.key(repr(spec), leaves)
+            self._warn_of(key)
             self._compiled.add(key, compiled, held, Saved.of(digest, compiled, named))
         self._latest = compiled
         return compiled, tensors
 
     def _subject(self, batch: Any) -> Subject:
         tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
-        return Subject(self.module, self._forward, self.optimizer, self._updates, batch, tensors)
+        return Subject(self.module, self._forward, self.optimizer, self._updates, batch, tensors, self._device)
 
-    def _key(self, leaves: Sequence[Any], spec: Any) -> tuple[Any, list[Any]]:
-        """Returns a key of everything that the captured step depends on except the contents of tensors, and the objects that it names."""
-        given: list[Any] = []
-        for leaf in leaves:
-            if isinstance(leaf, torch.Tensor):
-                given.append(_like(leaf) if leaf.layout == torch.strided else None)
-                continue
-            plain = None if isinstance(leaf, (set, frozenset)) else plain_key(leaf)
-            if plain is None:
-                raise InputError("batch", f"has a part of type {type(leaf).__name__}: parts must be tensors, numbers or texts, in tuples, lists and dictionaries")
-            given.append(plain)
-        attributes, objects = self._watched.key()
-        aliases = _aliases([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], self._watched.tensors())
-        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor)) for name, kind, tensor in self._watched.tensors()])
-        around, more = self._surroundings.key()
-        hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL for hook in hooks.values()])
-        return (repr(spec), tuple(given), attributes, tensors, aliases, around, _flags(), hooks, _of_groups(self.optimizer)), [*objects, *more]
-
-    def _digest(self, key: Any, held: Sequence[Any]) -> str:
-        """Returns the digest of a key and of all else by which a saved step is this one."""
-        objects = {id(each): each for each in held}
-        numbers = {id(parameter): i for i, parameter in enumerate(self.module.parameters())}
-        *shapes, attributes, tensors, aliases, around, flags, hooks, groups = key
-        groups = [([numbers.get(number) for number in parameters], options) for parameters, options in groups]
-        around = sorted(map(repr, plain(around, objects)))  # sets are followed in another order
-        code = sorted(map(code_digest, self._surroundings.code))
-        how = (self._how.limits["ram_budget"], self._how.limits["deadline"], self._how.power, self._how.storage is None, self.keep_gradients)
-        updates = (self._updates.when, self._updates.every, self._updates.clip_norm, type(self._updates.scaler))
-        return digest_of(plain(tuple(shapes), objects), plain(attributes, objects), tensors, aliases, around, flags, plain(hooks, objects), groups,
-                         type(self.optimizer).__qualname__, code, how, plain(updates, {}))  # fmt: skip
-
-    def _watch(self) -> None:
-        """Follows what the code reads by now."""
-        self._surroundings = Surroundings(self._roots)
-        read = None if self._surroundings.reads_by_name() else self._surroundings.names
-        self._watched = Watched(self._surroundings.modules, self._results, read)
-
-
-def _flags() -> tuple[Any, ...]:
-    """What PyTorch's operators go by besides their operands. PyTorch 1 has other names for autocast, and fewer kinds of attention."""
-    autocast = (
-        (torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype())
-        if torch.__version__.startswith("1.")
-        else (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
-    )
-    kinds = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "cudnn_sdp_enabled")
-    attention = tuple(getattr(torch.backends.cuda, kind)() for kind in kinds if hasattr(torch.backends.cuda, kind))
-    return (
-        *autocast,
-        torch.is_autocast_cache_enabled(),
-        *attention,
-        torch.get_default_dtype(),
-        torch.backends.mkldnn.enabled,
-        torch.are_deterministic_algorithms_enabled(),
-        torch.get_float32_matmul_precision(),
-    )
-
-
-def _of_groups(optimizer: torch.optim.Optimizer) -> tuple[Any, ...]:
-    """What the optimizer's state and memory go by: whose parameters it has, and which of its options are on. Their numbers may change."""
-    return tuple(
-        (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and "lr" not in name))
-        for group in optimizer.param_groups
-    )
-
-
-def _aliases(batch: Sequence[torch.Tensor], named: Sequence[tuple[str, str, torch.Tensor]]) -> tuple[tuple[int, int], ...]:
-    """Pairs of numbers of tensors that share their storage, each with the first that has it."""
-    first: dict[int, int] = {}
-    pairs = []
-    for i, tensor in enumerate([*batch, *(tensor for _, _, tensor in named)]):
-        address = storage_address(tensor) if tensor.layout == torch.strided else 0
-        if address and first.setdefault(address, i) != i:
-            pairs.append((first[address], i))
-    return tuple(pairs)
-
-
-def _like(tensor: torch.Tensor) -> tuple[Any, ...]:
-    return (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device, tensor.requires_grad)
+    def _warn_of(self, key: Key) -> None:
+        """Warns once where calls one after another compile a step each."""
+        self._anew += 1
+        if self._last_key is not None and self._anew == (MOST + 1 if not key.is_of_shapes_like(self._last_key) else _MANY):
+            changed = key.changed_since(self._last_key)
+            warnings.warn(f"poet.torch: each of the last {self._anew} steps was compiled, as each time another: {changed}. What changes with every step belongs into the batch, as a tensor", stacklevel=5)
+        self._last_key = key
 
 
 @contextlib.contextmanager
 def _rolled_back(
-    pages: Optional[PageFile], parameters: Sequence[torch.nn.Parameter], used: Sequence[int], names: Sequence[str], how: Updates
+    compiled: Compiled, parameters: Sequence[torch.nn.Parameter], used: Sequence[int], names: Sequence[str], how: Updates
 ) -> Iterator[None]:
-    """Cleans up after a step that fails or is interrupted: waits for transfers, drops its gradients, and restores the generator."""
-    random = torch.get_rng_state()
+    """Cleans up after a step that fails or is interrupted: waits for transfers, drops its gradients, and restores the generators."""
+    random = compiled.device.random_state()
     try:
         yield
     except BaseException as error:
-        if pages is not None:
-            pages.finish()
-        torch.set_rng_state(random)
+        if compiled.pages is not None:
+            compiled.pages.finish()
+        compiled.device.set_random_state(random)
         if not how.adds:
             forget_gradients(parameters)
         if used and isinstance(error, StorageError):

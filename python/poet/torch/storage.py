@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import os
 import queue
 import re
 import tempfile
 import threading
-import time
 import weakref
 from typing import Any, Callable, Optional, Union
 
 import torch
 
 from ..errors import InputError
+from .device import Device
 from .errors import StorageError
+from .host_pages import HostPages
 from .measure import storage_of
 from .program import Layout
 
@@ -77,9 +79,7 @@ class PageFile:
 
     def read(self, layout: Layout, place: int) -> tuple[torch.Tensor, Transfer]:
         """Starts to read a tensor; its contents are valid once the transfer is done."""
-        element = torch.empty((), dtype=layout.dtype).element_size()
-        flat = torch.empty(layout.bytes // element, dtype=layout.dtype)
-        tensor = flat.as_strided(layout.size, layout.stride, layout.offset)
+        tensor = layout.empty()
         return tensor, self._start(_pread, tensor, place)
 
     def _start(self, move: Callable[[int, Any, int], int], tensor: torch.Tensor, place: int) -> Transfer:
@@ -132,6 +132,19 @@ def _move(file: int, job: Transfer) -> None:
         left, place, address = left - moved, place + moved, address + moved
 
 
+Pages = Union[PageFile, HostPages]
+
+
+def pages_of(storage: Union[str, "os.PathLike[str]", bool, None], device: Device) -> Optional[Callable[[int], Pages]]:
+    """Returns what makes room for so many bytes of pages; None where nothing is paged. Raises InputError."""
+    if device.pages_to_host:
+        if storage not in (None, True, False):
+            raise InputError("storage", "must be True or None with a GPU, whose pages go to the host's memory")
+        return functools.partial(HostPages, device) if storage else None
+    folder = storage_folder(storage)
+    return None if folder is None else functools.partial(PageFile, folder)
+
+
 def storage_folder(storage: Union[str, "os.PathLike[str]", bool, None]) -> Optional[str]:
     """Returns the folder for `storage`: for True that of temporary files, unless it is in RAM; none for None and False."""
     if storage is None or storage is False:
@@ -180,27 +193,24 @@ def return_freed_memory(least_bytes: int = 1 << 18) -> None:
         raise OSError("this C library has no threshold from which memory goes back to the operating system")
 
 
-def measure_storage(folder: Union[str, "os.PathLike[str]"], largest: int) -> Rates:
-    """Measures how fast pages are written and read back, with the operating system's buffers, as in a step."""
+def measure_pages(make: Callable[[int], Pages], device: Device, largest: int) -> Rates:
+    """Measures how fast pages are written and read back, in a file with the operating system's buffers, as in a step. `make`: makes room for so
+    many bytes of pages."""
     large = max(1 << 20, min(largest, 1 << 26))
-    file = PageFile(folder, large)
+    pages = make(large)
     try:
         seconds = {}
         for size in (4096, large):
-            layout = Layout((size,), (1,), 0, torch.uint8, size)
-            tensor = torch.zeros(size, dtype=torch.uint8)
+            layout = Layout((size,), (1,), 0, torch.uint8, size, device.where)
+            tensor = layout.empty().zero_()
             ways: dict[str, list[float]] = {"write": [], "read": []}
             for _ in range(4):
-                begin = time.perf_counter()
-                file.write(tensor, 0).wait()
-                middle = time.perf_counter()
-                file.read(layout, 0)[1].wait()
-                ways["write"].append(middle - begin)
-                ways["read"].append(time.perf_counter() - middle)
+                ways["write"].append(device.seconds(lambda: pages.write(tensor, 0).wait()))
+                ways["read"].append(device.seconds(lambda: pages.read(layout, 0)[1].wait()))
             # Of the second half: the first writes find no buffers.
             seconds[size] = {way: max(times[2:]) for way, times in ways.items()}
     finally:
-        file.close()
+        pages.close()
     latency = seconds[4096]
     rate = {way: large / max(1e-9, seconds[large][way] - latency[way]) for way in latency}
     return Rates(latency["read"], rate["read"], latency["write"], rate["write"])

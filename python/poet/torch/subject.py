@@ -7,12 +7,14 @@ from typing import Any, Callable, Sequence
 
 import torch
 
+from .device import Device
 from .updating import Updates
 
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """`forward(module, batch)` makes the loss, or more (returned.py); `updates`: what becomes of its gradients; `tensors`: those of the batch."""
+    """`forward(module, batch)` makes the loss, or more (returned.py); `updates`: what becomes of its gradients; `tensors`: those of the batch;
+    `device`: where all are."""
 
     module: torch.nn.Module
     forward: Callable[[torch.nn.Module, Any], Any]
@@ -20,3 +22,4 @@ class Subject:
     updates: Updates
     batch: Any
     tensors: Sequence[torch.Tensor]
+    device: Device

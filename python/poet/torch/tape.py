@@ -15,6 +15,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .device import Device
 from .draws import Draws
 from .errors import CaptureError
 from .functional import HIDDEN_CHANGES, Changed, Filled, Revealed, name_of
@@ -68,8 +69,9 @@ class Saved:
 class Tape(TorchDispatchMode):  # type: ignore[misc]
     """The context of one forward pass; it lives on in what autograd saves."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, device: Device) -> None:
         super().__init__()
+        self.device = device
         self.course = course
         self.kept = set(course.kept)
         self.done = 0  # how many of the moves
@@ -81,7 +83,7 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
         self.given: dict[Op, list[Any]] = {}  # operands of the ops that have run that were there before: parameters, the batch
         self.held: dict[Value, Any] = {}  # storages
         self.unpacked: weakref.WeakValueDictionary[Value, torch.Tensor] = weakref.WeakValueDictionary()
-        self.draws = Draws()
+        self.draws = Draws(device)
         self.hooks = torch.autograd.graph.saved_tensors_hooks(self.pack, self.unpack)
 
     def __enter__(self) -> Tape:
@@ -180,14 +182,14 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
         value = self.seen.get(storage_address(tensor))
         if value is None or tensor.is_conj() or tensor.is_neg():
             return tensor
-        return Saved(value, Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, value.bytes))
+        return Saved(value, Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, value.bytes, self.device.where))
 
     # ---- the backward pass
 
     def unpack(self, saved: Any) -> torch.Tensor:
         if isinstance(saved, torch.Tensor):
             return saved
-        with torch.no_grad(), torch.autocast("cpu", enabled=False):
+        with torch.no_grad(), torch.autocast(self.device.type, enabled=False):
             value = saved.value
             self.go_on(value)
             tensor = _lying(self.storage(value), saved.layout)
@@ -260,4 +262,4 @@ def _written(function: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
 
 def _lying(storage: Any, layout: Optional[Layout]) -> torch.Tensor:
     assert layout is not None
-    return torch.empty(0, dtype=layout.dtype).set_(storage, layout.offset, layout.size, layout.stride)
+    return torch.empty(0, dtype=layout.dtype, device=layout.device).set_(storage, layout.offset, layout.size, layout.stride)

@@ -30,6 +30,10 @@ class Updates:
         """Whether a gradient is used as soon as it is there, and is not needed after."""
         return self.when == "early" or self.adds
 
+    def essentials(self) -> Any:
+        """What another process knows it by."""
+        return (self.when, self.every, self.clip_norm, type(self.scaler).__qualname__)
+
     def scaled(self, loss: torch.Tensor) -> torch.Tensor:
         """What gradients are of."""
         return loss if self.scaler is None else self.scaler.scale(loss)
@@ -68,7 +72,7 @@ def handed_over(parameter: torch.Tensor, gradient: Optional[torch.Tensor], is_co
     """Returns a gradient as backward() leaves it: in storage of its own, with the parameter's layout (copies.py)."""
     if gradient is None or not is_copied:
         return gradient
-    return torch.empty_strided(parameter.shape, strides_of_gradient(parameter), dtype=gradient.dtype).copy_(gradient)
+    return torch.empty_strided(parameter.shape, strides_of_gradient(parameter), dtype=gradient.dtype, device=gradient.device).copy_(gradient)
 
 
 def _only(optimizer: Any, parameter: torch.nn.Parameter) -> None:

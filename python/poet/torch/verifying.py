@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 import torch
 
 from .capture import autocast_cache
+from .device import Device
 from .digests import content_digest
 from .module_state import attributes_restored, parameters_of
 from .returned import Returned
@@ -36,7 +37,7 @@ def differences(step: Step, batch: Any) -> list[str]:
             for _ in range(passes):
                 outputs = _outputs(plain(step._subject(batch)))  # which may be parameters
             if how.when != "none":
-                with torch.autocast("cpu", enabled=False):
+                with torch.autocast(step._device.type, enabled=False):
                     update(how, step.optimizer, list(step.module.parameters()))
             theirs = {**_outcome(step), **outputs}
     if how.when == "early":  # gradients are gone
@@ -55,25 +56,25 @@ def planned_pass(compiled: Compiled, of: Subject) -> dict[str, Any]:
     def note(k: int, gradient: Any) -> None:
         ours[f"gradient of {list(named)[k]}"] = _content(gradient)
 
-    with tensors_put_back(parameters, buffers):
-        with torch.no_grad(), torch.autocast("cpu", enabled=False):
+    with tensors_put_back(parameters, buffers, of.device):
+        with torch.no_grad(), torch.autocast(of.device.type, enabled=False):
             outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, of.tensors, note)
             for k, gradient in enumerate(gradients or ()):
                 note(k, gradient)
             ours.update((name, _content(changed.get(i, buffer))) for i, (name, buffer) in enumerate(named_buffers.items()))
-            ours.update(_outputs(dataclasses.replace(compiled.program.returned, tensors=outputs)), generator=_content(torch.get_rng_state()))
+            ours.update(_outputs(dataclasses.replace(compiled.program.returned, tensors=outputs)), generator=_content(of.device.random_state()))
     return ours
 
 
 def own_pass(of: Subject) -> dict[str, Any]:
     """The same of PyTorch's own pass, which takes the memory of that."""
     named, named_buffers, _ = parameters_of(of.module)
-    with tensors_put_back(list(named.values()), list(named_buffers.values())), attributes_restored(of.module, {}):
+    with tensors_put_back(list(named.values()), list(named_buffers.values()), of.device), attributes_restored(of.module, {}):
         returned = plain(of)
         named, named_buffers, _ = parameters_of(of.module)
         theirs = {f"gradient of {name}": _content(parameter.grad) for name, parameter in named.items()}
         theirs.update((name, _content(buffer)) for name, buffer in named_buffers.items())
-        theirs.update(_outputs(returned), generator=_content(torch.get_rng_state()))
+        theirs.update(_outputs(returned), generator=_content(of.device.random_state()))
     return theirs
 
 
@@ -104,7 +105,7 @@ def _outputs(returned: Returned) -> dict[str, Any]:
 
 def _outcome(step: Step) -> dict[str, Any]:
     parameters, buffers, _ = parameters_of(step.module)
-    outcome: dict[str, Any] = {"generator": _content(torch.get_rng_state())}
+    outcome: dict[str, Any] = {"generator": _content(step._device.random_state())}
     for name, parameter in parameters.items():
         outcome[f"gradient of {name}"] = _content(parameter.grad)
         outcome[name] = _content(parameter)
@@ -135,17 +136,17 @@ def different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
 
 
 @contextlib.contextmanager
-def tensors_put_back(parameters: Sequence[torch.nn.Parameter], changing: Sequence[torch.Tensor]) -> Iterator[None]:
+def tensors_put_back(parameters: Sequence[torch.nn.Parameter], changing: Sequence[torch.Tensor], device: Device) -> Iterator[None]:
     """Restores gradients, the contents of tensors that may be `changing`, and the generator on exit; tensors remain the same objects.
     Inside there are no gradients at first."""
     contents = [tensor.detach().clone() for tensor in changing]
     gradients = [parameter.grad for parameter in parameters]
     forget_gradients(parameters)
-    random = torch.get_rng_state()
+    random = device.random_state()
     try:
         yield
     finally:
-        torch.set_rng_state(random)
+        device.set_random_state(random)
         with torch.no_grad():
             for tensor, content in zip(changing, contents):
                 tensor.copy_(content)
@@ -165,7 +166,7 @@ def _put_back(step: Step) -> Iterator[None]:
     scaler_before = copy.deepcopy(scaler.state_dict()) if scaler is not None else None
     added = step._added
     try:
-        with tensors_put_back(list(parameters.values()), [*parameters.values(), *buffers.values()]), attributes_restored(step.module, {}):
+        with tensors_put_back(list(parameters.values()), [*parameters.values(), *buffers.values()], step._device), attributes_restored(step.module, {}):
             yield
     finally:
         with torch.no_grad():
