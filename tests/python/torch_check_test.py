@@ -1,5 +1,6 @@
 """poet.torch: a step that is compiled is compared with PyTorch's own."""
 
+import functools
 import sys
 from unittest import mock
 
@@ -8,6 +9,7 @@ from torch_support import Branches, TorchCase, images, state_of, torch
 
 if torch is not None:
     from torch import nn
+    import torch.utils.checkpoint
     from torch._subclasses import FakeTensor
 
     import poet.torch
@@ -64,6 +66,30 @@ class Check(TorchCase):
         _, _, compile_step = self.linear(lambda y: (y * (2.0 if is_captured() else 3.0)).sum())
         with self.assertRaisesRegex(poet.torch.CaptureError, r"^.*torch_check_test.py:\d+: .*computes aten::mul with \(2.0,\) while it is captured, but with \(3.0,\) otherwise"):
             compile_step()
+
+    def test_checkpoints_are_the_plans_to_decide(self):
+        class Checkpointed(torch.nn.Module):
+            def __init__(self, how, part):
+                super().__init__()
+                self.first, self.part, self.how = torch.nn.Linear(8, 8), part, how
+
+            def forward(self, x):
+                return self.how(self.part, self.first(x))
+
+        checkpoint = torch.utils.checkpoint.checkpoint
+        batch = torch.randn(4, 8), torch.randn(4, 8)
+        ways = [functools.partial(checkpoint, use_reentrant=kind) for kind in (True, False)]
+        ways.append(lambda part, x: torch.utils.checkpoint.checkpoint_sequential(part, 2, x, **({} if torch.__version__.startswith("1.") else {"use_reentrant": False})))
+        for how in ways:
+            module = Checkpointed(how, torch.nn.Sequential(torch.nn.Dropout(0.3), torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 8)))
+            step = poet.torch.compile_step(module, torch.nn.functional.mse_loss, torch.optim.SGD(module.parameters(), 0.1), batch, ram_budget="100%")
+            self.assertEqual(step.verify(batch), [])
+            self.assertEqual(step.code.count("tanh("), 1)
+        self.assertIs(torch.utils.checkpoint.checkpoint, checkpoint)
+        # Statistics are updated again where the part is computed again.
+        module = Checkpointed(ways[1], torch.nn.BatchNorm1d(8))
+        with self.assertRaisesRegex(poet.torch.CaptureError, r"part.running_mean, .* would differ from PyTorch's, as torch.utils.checkpoint runs its part twice; leave it out"):
+            poet.torch.compile_step(module, torch.nn.functional.mse_loss, torch.optim.SGD(module.parameters(), 0.1), batch, ram_budget="100%")
 
     def test_nothing_is_changed_by_it(self):
         module, batch = Branches(), images()

@@ -120,7 +120,7 @@ class Trainers(TorchCase):
     def test_hugging_face(self):
         config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=2, n_head=2, n_positions=16, bos_token_id=1, eos_token_id=2)
         rows = [{"input_ids": row, "labels": row, "attention_mask": torch.ones(8, dtype=torch.long)} for row in torch.randint(3, 50, (24, 8))]
-        for options in ({}, {"gradient_accumulation_steps": 3, "max_grad_norm": 0.1}, {"label_smoothing_factor": 0.1}, {"bf16": True}):
+        for options in ({}, {"gradient_accumulation_steps": 3, "max_grad_norm": 0.1}, {"label_smoothing_factor": 0.1}, {"bf16": True}, {"gradient_checkpointing": True}):
             with self.subTest(options), tempfile.TemporaryDirectory() as folder:
                 model = transformers.GPT2LMHeadModel(config)
                 plain = copy.deepcopy(model)

@@ -19,6 +19,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .checkpoints import no_checkpoints
 from .device import Device
 from .errors import CaptureError, NeedsRealTensors
 from .fake_tensors import fake_huber_loss
@@ -75,7 +76,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     with _unchanged([*inputs, *attributes] if real else attributes, of.device), _no_other_draws(), _refusals(real):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), fake_huber_loss(), shapes_known():
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
@@ -86,6 +87,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     kinds += [Place("batch", i) for i in range(len(of.tensors))]
     program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
+    program.is_checkpointed = is_checkpointed()
     program.replaced = frozenset(lefts[0].attributes)
     program.guards = guards
     program.fresh |= {i for i, constant in enumerate(program.constants) if any(constant.data_ptr() == each.data_ptr() for each in made)}

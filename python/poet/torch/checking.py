@@ -54,12 +54,12 @@ def lacking_memory(compiled: Compiled, of: Subject) -> Optional[str]:
     return f"PyTorch's own step may take {needed} bytes, and {available} are available" if needed > available else None
 
 
-def refuse(names: Sequence[str], of: Subject, real: bool) -> None:
+def refuse(names: Sequence[str], of: Subject, real: bool, is_checkpointed: bool) -> None:
     """Raises CaptureError naming the line where the captured code and PyTorch's part, so that what has these names differs."""
     what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    with Calls() as own, tensors_put_back(list(of.module.parameters()), [*parameters_of(of.module)[1].values()], of.device), attributes_restored(of.module, {}):
-        plain(of)
-    captured = Calls()
+    own, captured = Calls(), Calls()
+    with tensors_put_back(list(of.module.parameters()), [*parameters_of(of.module)[1].values()], of.device), attributes_restored(of.module, {}):
+        own.during(plain, of)
     capture(dataclasses.replace(of, forward=lambda module, batch: captured.during(of.forward, module, batch)), real)
     for mine, theirs in zip(captured.calls, own.calls):
         if mine != theirs:
@@ -67,6 +67,8 @@ def refuse(names: Sequence[str], of: Subject, real: bool) -> None:
             raise CaptureError(
                 mine.line, f"computes {mine.text} while it is captured, but {instead} otherwise, so that {what} would not be PyTorch's; check=False trains so"
             )
+    if is_checkpointed:
+        raise CaptureError("module", f"{what} would differ from PyTorch's, as torch.utils.checkpoint runs its part twice; leave it out, the plan saves that memory")
     raise CaptureError("module", f"{what} would differ from PyTorch's in bits, by the gradients of the same operators; check=False trains so")
 
 

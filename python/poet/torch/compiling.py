@@ -109,7 +109,7 @@ def compiled_step(of: Subject, how: Settings, known: Optional[Compiled] = None) 
                 compiled, real = _compiled(of, how, True)
                 different = checking.differences(compiled, of)
         if different:
-            checking.refuse(different, of, real)
+            checking.refuse(different, of, real, compiled.program.is_checkpointed)
         return compiled
 
 

@@ -111,6 +111,7 @@ class Program:
     fresh: AbstractSet[int] = frozenset()  # constants that every step makes anew; others are somebody's, who may change them
     guards: Sequence[Any] = ()  # values of the batch (guards.Guard) with which alone it is the step
     returned: Any = None  # returned.Returned: the form in which the caller gets them
+    is_checkpointed: bool = False  # the code has torch.utils.checkpoint, which is left out
     replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results
 
     @staticmethod

@@ -52,6 +52,7 @@ std::vector<StagedSearch::Step> StagedSearch::steps(Aim aim) const {
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
             &S::search_locally,  &S::bound_by_gaps, &S::solve_with_files};
   // The solvers' rounds are for the bound.
+  if (aim == Aim::first_bound) return {&S::bound_by_first_gaps, &S::relax_first_windows};
   if (aim == Aim::plans) return {&S::keep_everything, &S::anneal_first, &S::be_greedy, &S::search_locally};
   if (!problem_.regime.takes_turns)
     return {&S::keep_everything, &S::anneal_first,  &S::be_greedy,
@@ -64,7 +65,7 @@ bool StagedSearch::go_on() {
   while (!left_.empty()) {
     const Step step = left_.back();
     // When the best staged schedule is proven, the bound on every plan may still rise.
-    const bool for_every_plan = step == &StagedSearch::bound_by_gaps || step == &StagedSearch::go_round;
+    const bool for_every_plan = bounds_every_plan(step);
     if (for_every_plan ? search_.bound_done() : search_.done()) {
       left_.clear();
       break;
@@ -76,6 +77,12 @@ bool StagedSearch::go_on() {
     if (!for_every_plan) return true;
   }
   return false;
+}
+
+bool StagedSearch::bounds_every_plan(Step step) {
+  using S = StagedSearch;
+  return step == &S::bound_by_gaps || step == &S::bound_by_first_gaps || step == &S::relax_first_windows ||
+         step == &S::go_round;
 }
 
 // Per op, but for what the solvers take.
@@ -138,6 +145,21 @@ bool StagedSearch::bound_by_gaps() {
     search_.effort += gap_bound_->effort_of_round();
     if (problem_.regime.takes_turns) return true;
   }
+  return false;
+}
+
+bool StagedSearch::bound_by_first_gaps() {
+  search_.enter("gap packing bound");
+  GapBound gaps(problem_);
+  if (!gaps.go_on(search_.best_joules(), [this] { return search_.must_stop(); })) return false;
+  search_.raise_bound(gaps.bound());
+  search_.effort += gaps.effort_of_round();
+  return false;
+}
+
+bool StagedSearch::relax_first_windows() {
+  constexpr long kWork = 5'000;  // simplex iterations
+  if (search_.options().tightenings.windows) WindowSearch(search_).relax_at_first(kWork);
   return false;
 }
 

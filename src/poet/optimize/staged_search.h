@@ -15,8 +15,9 @@
 
 namespace poet {
 
-/// What a problem is searched for. Plans alone have no rounds of solvers.
-enum class Aim { plans_and_bound, plans };
+/// What a problem is searched for. Plans alone have no rounds of solvers; a first bound has what takes
+/// moments.
+enum class Aim { plans_and_bound, plans, first_bound };
 
 /// Effort is counted in simplex iterations and replays, not in seconds: equal input and options give the same
 /// schedules and bounds after as many steps, unless `stop` ends one.
@@ -59,6 +60,7 @@ class StagedSearch {
   using Step = bool (StagedSearch::*)();  // returns whether it is to be repeated
 
   [[nodiscard]] std::vector<Step> steps(Aim aim) const;
+  [[nodiscard]] static bool bounds_every_plan(Step step);
   [[nodiscard]] double microseconds_of(Step step) const;
   bool keep_everything();
   bool solve_the_published_model();
@@ -67,6 +69,8 @@ class StagedSearch {
   bool be_greedy();
   bool search_locally();
   bool bound_by_gaps();
+  bool bound_by_first_gaps();
+  bool relax_first_windows();
   bool go_round();
 
   const SolveRequest request_;

@@ -128,9 +128,29 @@ bool VariantSearch::decide() {
   return true;
 }
 
-// Where plans and a bound of the request do not take turns, plans come first: if one is good enough, a bound
-// shows that soon.
+// The quick steps may have found what is good enough.
+bool VariantSearch::first_bound_is_due() {
+  const bool comes_last = !variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
+  if (!comes_last || staged_ || !scratch_ || scratch_->is_quick() || !ledger_->has_plan()) return false;
+  return !std::exchange(bounded_, true);
+}
+
+void VariantSearch::bound_at_first() {
+  const SolveRequest problem = loads_ ? loads_->request(request_.semantics) : problem_;
+  StagedSearch search(problem, options_, clock_.limit(), nullptr, Aim::first_bound);
+  search.know(ledger_->joules() + variant_.saved.value());
+  while (search.go_on()) {
+  }
+  step_effort_ = search.effort();
+}
+
+// Where plans and a bound of the request do not take turns, plans come first but for a first bound: if one is
+// good enough, a bound shows that soon.
 bool VariantSearch::next_step() {
+  if (first_bound_is_due()) {
+    bound_at_first();
+    return true;
+  }
   constexpr double kForBounds = 0.3;  // of all effort, where they take turns
   const bool has_bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
   const bool takes_turns = has_bounds && scratch_ && !scratch_->is_quick();

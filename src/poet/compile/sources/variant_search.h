@@ -64,6 +64,8 @@ class VariantSearch {
   bool one_step();
   bool decide();
   void start_staged();
+  [[nodiscard]] bool first_bound_is_due();
+  void bound_at_first();
   bool next_step();
   void collect();
   void consider(Proposal proposal);
@@ -99,6 +101,7 @@ class VariantSearch {
   std::optional<StagedSearch> staged_;
   bool ended_ = false;
   bool decided_ = false;      // as far as decide() can
+  bool bounded_ = false;      // by bound_at_first()
   bool has_no_plan_ = false;  // as decide() has found
   double spent_ = 0;
   double step_effort_ = 0;

@@ -44,6 +44,16 @@ bool WindowSearch::run(long work, std::set<int>& exact_stages) {
   return ended != Ended::nothing_left;
 }
 
+void WindowSearch::relax_at_first(long work) {
+  bool added = true;
+  while (added && !search_.bound_done()) {
+    const StageWindows windows(p_, breakpoints_.stages());
+    WindowModel model = build_windows(p_, windows, search_.options().tightenings.rounding);
+    search_.enter(fmt::format("relaxation of {} windows", windows.count()));
+    added = relax_continuously(windows, model, work);
+  }
+}
+
 // Solves integer relaxations with more and more breakpoints.
 WindowSearch::Ended WindowSearch::run_to_the_end(long work, std::set<int>& exact_stages) {
   for (int idle = 0; !search_.bound_done() && idle < kIdleRounds;) {

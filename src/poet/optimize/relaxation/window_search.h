@@ -24,6 +24,10 @@ class WindowSearch {
   /// no breakpoint is left to add.
   bool run(long work, std::set<int>& exact_stages);
 
+  /// Only raises the bound, by linear relaxations of the first breakpoints and those that these imply, until
+  /// the search is done or a relaxation takes more than `work` simplex iterations.
+  void relax_at_first(long work);
+
  private:
   struct Relaxed {
     bool closed = false;  // solved to its optimum, or infeasible
