@@ -103,6 +103,12 @@ class Bits(TorchCase):
         for samples in (6, 16):
             self.assertEqual(step.verify(images(samples)), [])
         self.assertEqual(len(step._compiled), 2)
+        step.compile(images())
+        several, _ = self.compiled(module, images(), shapes=[images(6), images(), images(4)])
+        self.assertEqual(len(several._compiled), 3)
+        self.assertEqual(several.keep_all_bytes, step.keep_all_bytes)  # the first batch is the latest
+        with self.assertRaisesRegex(TypeError, "^shapes: must be a list of batches, not Tensor"):
+            self.compiled(module, images(), shapes=images()[0])
 
     def test_a_loss_of_ones_own(self):
         module = nn.Linear(8, 2)

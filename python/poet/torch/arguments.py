@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
 
@@ -44,6 +44,7 @@ def compile_step(
     keep_gradients: bool = False,
     power: Power = Power(),
     check: bool = True,
+    shapes: Sequence[Any] = (),
     saved: Optional[Path] = None,
     time_limit: float = 60,
     tolerance: float = 0.02,
@@ -79,6 +80,7 @@ def compile_step(
     keep_gradients: parameters keep their .grad until the next step, as after loss.backward(); else they have None.
     check: each compiled step's first forward and backward pass is compared with PyTorch's own, bit for bit, if the machine has the memory for
         both (else step.unchecked says so).
+    shapes: further batches, such as those of other lengths that will come: compiled now, so that no epoch waits for them.
     saved: a file of step.save(), of which steps are taken whose code, shapes, settings and machine are these: nothing is captured, measured or
         searched for. Where it has none, or is absent, the step is compiled. As with torch.load(), files of others may do harm.
     power: watts by which energy is counted; time_limit (seconds) and progress: of solve(). progress is also told what is captured and measured,
@@ -121,6 +123,8 @@ def compile_step(
         raise InputError("tolerance", "must be at least 0")
     if progress is not None and not callable(progress):
         raise TypeError("progress: must be a function")
+    if isinstance(shapes, torch.Tensor) or not isinstance(shapes, Sequence):
+        raise TypeError(f"shapes: must be a list of batches, not {type(shapes).__name__}")
     if forward is not None and not callable(forward):
         raise TypeError(f"forward: must be a function, not {type(forward).__name__}")
     pages = pages_of(storage, where)
@@ -130,7 +134,8 @@ def compile_step(
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
     known = [] if saved is None else read(saved, where)
     step = Step(module, forward, optimizer, how, Settings(limits, pages, power, check), keep_gradients, loss, where, known)
-    step._compiled_for(example_batch)
+    for batch in (example_batch, *shapes, example_batch):  # which is the latest then
+        step.compile(batch)
     return step
 
 
