@@ -17,13 +17,10 @@ policy       poet.torch.policy(): the same budget without pages, autograd's own 
 
 Exit 1 when poet's step differs from eager's in a bit, or a peak of it is above its plan.
 """
-import argparse
 import copy
 import functools
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -35,7 +32,7 @@ from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_conte
 
 import poet.torch
 from torch_networks import NETWORKS, blocks_of
-from torch_steps import Way, checkpointed, mb, with_hooks
+from torch_steps import Way, checkpointed, mb, table_of, with_hooks
 
 PARTS = (0.5, 0.35)
 HALVED = ("resnet18", "resnet50", "mobilenet_v2", "vgg16", "densenet121", "vit", "lstm")  # the batches of
@@ -216,30 +213,5 @@ HEAD = f"""| module | of activations | budget, MB | poet | policy | {" | ".join(
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", metavar="TABLE.md")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--time-limit", type=float, default=3)
-    parser.add_argument("--only", default=",".join(NETWORKS))
-    parser.add_argument("--inductor", action="store_true", help="min-cut by Inductor, too, which compiles C++")
-    parser.add_argument("--here", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.here:
-        sys.exit(measure(options.here, options.rounds, options.time_limit, options.inductor))
-    table, failed = HEAD, False
-    print(HEAD, end="", flush=True)
-    for name in options.only.split(","):  # each in a process of its own
-        done = subprocess.run([sys.executable, __file__, "--here", name, "--rounds", str(options.rounds), "--time-limit", str(options.time_limit)]
-                              + ["--inductor"] * options.inductor, stdout=subprocess.PIPE, text=True)  # fmt: skip
-        print(done.stdout, end="", flush=True)
-        table += done.stdout
-        failed |= done.returncode != 0
-    if options.o:
-        with open(options.o, "w") as file:
-            file.write(table)
-    sys.exit(failed)
-
-
 if __name__ == "__main__":
-    main()
+    table_of(__file__, __doc__, HEAD, 3, "--inductor", "min-cut by Inductor, too, which compiles C++", measure)

@@ -129,7 +129,9 @@ def same(one, other):
     return all(torch.equal(a, b) for a, b in zip(one.module.state_dict().values(), other.module.state_dict().values()))
 
 
-def measure(name, rounds, time_limit):
+def measure(name, rounds, time_limit, tight):
+    if tight:
+        poet.torch.return_freed_memory()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     module, loss_fn, batch = NETWORKS[name]()
@@ -214,24 +216,23 @@ HEAD = """| module | budget | plan, MB | held, MB | process grows, MB | bits | t
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def table_of(script, description, head, time_limit, flag, about, measure):
+    """The program: measure(name, rounds, time limit, flag) prints the rows of a module, each in a process of its own; exit 1 if one returns that."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", metavar="TABLE.md")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--time-limit", type=float, default=10)
+    parser.add_argument("--time-limit", type=float, default=time_limit)
     parser.add_argument("--only", default=",".join(NETWORKS))
-    parser.add_argument("--tight", action="store_true", help="freed memory goes back to the operating system: the process, too, keeps to the plan")
+    parser.add_argument(flag, action="store_true", dest="flag", help=about)
     parser.add_argument("--here", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        if options.tight:
-            poet.torch.return_freed_memory()
-        sys.exit(measure(options.here, options.rounds, options.time_limit))
-    table, failed = HEAD, False
-    print(HEAD, end="", flush=True)
-    for name in options.only.split(","):  # each in a process of its own
-        done = subprocess.run([sys.executable, __file__, "--here", name, "--rounds", str(options.rounds), "--time-limit", str(options.time_limit)]
-                              + ["--tight"] * options.tight, stdout=subprocess.PIPE, text=True)  # fmt: skip
+        sys.exit(measure(options.here, options.rounds, options.time_limit, options.flag))
+    table, failed = head, False
+    print(head, end="", flush=True)
+    for name in options.only.split(","):
+        done = subprocess.run([sys.executable, script, "--here", name, "--rounds", str(options.rounds), "--time-limit", str(options.time_limit)]
+                              + [flag] * options.flag, stdout=subprocess.PIPE, text=True)  # fmt: skip
         print(done.stdout, end="", flush=True)
         table += done.stdout
         failed |= done.returncode != 0
@@ -242,4 +243,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    table_of(__file__, __doc__, HEAD, 10, "--tight", "freed memory goes back to the operating system: the process, too, keeps to the plan", measure)

@@ -26,7 +26,7 @@ from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
 from .guards import Asked, Guard, Unfit
 from .label_smoothing import shapes_known
-from .module_state import Left, having, parameters_of
+from .module_state import Left, contents_restored, having, parameters_of
 from .program import Place, Program
 from .returned import Returned
 from .subject import Subject
@@ -75,7 +75,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
-    with _unchanged([*inputs, *attributes] if real else attributes, of.device), _no_other_draws(), _refusals(real):
+    with contents_restored([*inputs, *attributes] if real else attributes, of.device), _no_other_draws(), _refusals(real):
         with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
@@ -129,20 +129,6 @@ def _data_stays() -> Iterator[None]:
         yield
     finally:
         del torch.Tensor.data
-
-
-@contextlib.contextmanager
-def _unchanged(tensors: Iterable[torch.Tensor], device: Device) -> Iterator[None]:
-    """Restores the contents of tensors and the generators' state on exit."""
-    contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
-    state = device.random_state()
-    try:
-        yield
-    finally:
-        device.set_random_state(state)
-        with torch.no_grad():
-            for tensor, content in contents:
-                tensor.copy_(content)
 
 
 @contextlib.contextmanager

@@ -6,11 +6,12 @@ import collections
 import contextlib
 import copy
 import dataclasses
-from typing import AbstractSet, Any, Iterator, Mapping, Optional
+from typing import AbstractSet, Any, Iterable, Iterator, Mapping, Optional
 
 import numpy
 import torch
 
+from .device import Device
 from .errors import CaptureError
 
 
@@ -89,6 +90,20 @@ def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
     objects: list[Any] = []
     key = key_of(value, objects)
     return None if objects else key
+
+
+@contextlib.contextmanager
+def contents_restored(tensors: Iterable[torch.Tensor], device: Device) -> Iterator[None]:
+    """Restores the contents of tensors and the generators' state on exit."""
+    contents = [(tensor, tensor.detach().clone()) for tensor in tensors]
+    state = device.random_state()
+    try:
+        yield
+    finally:
+        device.set_random_state(state)
+        with torch.no_grad():
+            for tensor, content in contents:
+                tensor.copy_(content)
 
 
 @dataclasses.dataclass

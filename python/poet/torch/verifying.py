@@ -12,7 +12,7 @@ import torch
 from .capture import autocast_cache
 from .device import Device
 from .digests import content_digest
-from .module_state import attributes_restored, parameters_of
+from .module_state import attributes_restored, contents_restored, parameters_of
 from .returned import Returned
 from .subject import Subject
 from .updating import forget_gradients, update
@@ -137,19 +137,14 @@ def different(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def tensors_put_back(parameters: Sequence[torch.nn.Parameter], changing: Sequence[torch.Tensor], device: Device) -> Iterator[None]:
-    """Restores gradients, the contents of tensors that may be `changing`, and the generator on exit; tensors remain the same objects.
+    """Restores gradients, the contents of tensors that may be `changing`, and the generators on exit; tensors remain the same objects.
     Inside there are no gradients at first."""
-    contents = [tensor.detach().clone() for tensor in changing]
     gradients = [parameter.grad for parameter in parameters]
     forget_gradients(parameters)
-    random = device.random_state()
     try:
-        yield
+        with contents_restored(changing, device):
+            yield
     finally:
-        device.set_random_state(random)
-        with torch.no_grad():
-            for tensor, content in zip(changing, contents):
-                tensor.copy_(content)
         for parameter, gradient in zip(parameters, gradients):
             parameter.grad = gradient
 
