@@ -15,7 +15,7 @@ if torch is not None:
 
 # A process that compiles by a file, if there is one, says what it captured and trained, and writes the file.
 PROCESS = """
-import json, os, sys
+import functools, json, os, sys
 import numpy, torch, poet.torch
 from poet.torch import compiling
 from torch import nn
@@ -107,6 +107,8 @@ class Saved(TorchCase):
             ("nn.Dropout(0.3)", "nn.Dropout(0.4)"),
             ("torch.optim.Adam(net.parameters(), 0.01)", "torch.optim.SGD(net.parameters(), 0.01, momentum=0.9)"),
             ("loss = nn.CrossEntropyLoss(", "loss = nn.CrossEntropyLoss(label_smoothing=0.1, "),
+            ("loss, optimizer, batch", "functools.partial(nn.functional.cross_entropy, weight=loss.weight), optimizer, batch"),
+            ("loss, optimizer, batch", "functools.partial(nn.functional.multi_margin_loss, weight=loss.weight), optimizer, batch"),
             ("torch.randn(samples, 5, 6)", "10 + torch.randn(samples, 5, 6)"),
         ]
         variants = [PROCESS.replace(old, new).replace("step.save(file)", "") for old, new in changes]

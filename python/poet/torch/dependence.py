@@ -11,7 +11,7 @@ import torch
 from ..errors import InputError
 from .compiling import has_hooks
 from .device import Device
-from .digests import code_digest, digest_of, plain
+from .digests import code_digest, digest_of, plain, said_of
 from .measure import storage_address
 from .module_state import key_of, plain_key
 from .surroundings import Surroundings
@@ -97,7 +97,7 @@ class Dependence:
         numbers = {id(parameter): i for i, parameter in enumerate(parameters)}
         groups = [([numbers.get(number) for number in group], options) for group, options in key.groups]
         around = sorted(map(repr, plain(key.around, objects)))  # sets are followed in another order
-        code = sorted(map(code_digest, self._around.code))
+        code = sorted({*map(code_digest, self._around.code), *(repr(said_of(each)) for each in self._around.functions())})
         return digest_of(key.structure, plain(key.batch, objects), plain(key.attributes, objects), key.tensors, key.shared, around, key.flags,
                          plain(key.hooks, objects), groups, plain(type(self._optimizer), {}), code, more)  # fmt: skip
 

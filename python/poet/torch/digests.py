@@ -21,12 +21,12 @@ def plain(key: Any, objects: Mapping[int, Any]) -> Any:
     """Returns a key of key_of() without numbers of objects: what is said of the `objects` that have those instead."""
     if isinstance(key, tuple):
         if len(key) == 2 and isinstance(key[0], type) and type(key[1]) is int and key[0] not in (int, bool) and key[1] in objects:
-            return _said(objects[key[1]])
+            return said_of(objects[key[1]])
         return tuple(plain(each, objects) for each in key)
-    return _said(key) if isinstance(key, (type, types.FunctionType)) else repr(key)
+    return said_of(key) if isinstance(key, (type, types.FunctionType)) else repr(key)
 
 
-def _said(thing: Any) -> Any:
+def said_of(thing: Any) -> Any:
     """What an object is: of tensors and arrays the contents, of functions the code, of others their name or that of their class."""
     if isinstance(thing, torch.Tensor) and thing.layout == torch.strided:
         return ("tensor", tuple(thing.shape), thing.stride(), str(thing.dtype), content_digest(thing))

@@ -12,6 +12,7 @@ import os
 import pickle
 import sys
 import types
+import warnings
 import zlib
 from typing import Any, Iterable, Optional, Sequence, Union
 
@@ -99,7 +100,9 @@ def read(file: Union[str, "os.PathLike[str]"], device: Device) -> list[Saved]:
     if not content.startswith(_maker(device), len(_FIRST)):
         return []
     try:
-        steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker(device)) :]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # PyTorch 2.13 of its own trees
+            steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker(device)) :]))
         return steps
     except Exception as error:  # whatever pickle meets
         raise InputError("saved", f"{path!r} is damaged: {error}") from error

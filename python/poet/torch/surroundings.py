@@ -57,6 +57,10 @@ class Surroundings:
             key.append((name, key_of(value, held)))
         return tuple(key), held
 
+    def functions(self) -> list[Any]:
+        """Functions, classes and other objects that can be called, and were reached; PyTorch's own, too."""
+        return [value for value, _ in self._seen.values() if callable(value)]
+
     def _follow_all(self) -> None:
         while self._pending:
             self._reach(*self._pending.pop())
