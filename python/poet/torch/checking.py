@@ -42,7 +42,8 @@ def differences(compiled: Compiled, of: Subject) -> list[str]:
             if found and not different(own_pass(of), own_pass(of)):
                 break
     else:
-        raise CaptureError("module", "does something else each time: its code changes what it reads, or another thread draws random numbers" + of.device.in_other_order + "; check=False trains so")
+        why = "its code changes what it reads, or another thread draws random numbers" + of.device.in_other_order
+        raise CaptureError("module", f"does something else each time: {why}; check=False trains so")
     return found
 
 

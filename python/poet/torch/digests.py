@@ -47,5 +47,11 @@ def content_digest(tensor: torch.Tensor) -> str:
 
 def code_digest(code: types.CodeType) -> str:
     """Returns a digest of what code does, wherever it stands."""
-    constants = tuple(code_digest(each) if isinstance(each, types.CodeType) else repr(sorted(map(repr, each)) if isinstance(each, frozenset) else each) for each in code.co_consts)
+
+    def said(constant: Any) -> str:
+        if isinstance(constant, types.CodeType):
+            return code_digest(constant)
+        return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+
+    constants = tuple(map(said, code.co_consts))
     return digest_of(code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants, code.co_flags)

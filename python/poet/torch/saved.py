@@ -49,7 +49,8 @@ class Saved:
         """What is saved of a step that depends on these tensors."""
         constants = compiled.program.constants
         number = {(storage_address(tensor), layout_of(tensor)): i for i, tensor in enumerate(tensors)}
-        theirs = {i: number.get((storage_address(constant), layout_of(constant))) for i, constant in enumerate(constants) if constant.numel() and i not in compiled.program.fresh}
+        somebodys = {i: constant for i, constant in enumerate(constants) if constant.numel() and i not in compiled.program.fresh}
+        theirs = {i: number.get((storage_address(constant), layout_of(constant))) for i, constant in somebodys.items()}
         known = {i: other for i, other in theirs.items() if other is not None}
         return Saved(digest, compiled.program, compiled.result, compiled.copies, known if len(known) == len(theirs) else None)
 

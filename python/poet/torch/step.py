@@ -15,8 +15,8 @@ from ..plans import Plan
 from ..results import Result
 from .compiling import Compiled, Settings, check_tensors, compiled_step
 from .dependence import Dependence, Key
-from .errors import StorageError
 from .device import Device
+from .errors import StorageError
 from .kept import MOST, Kept
 from .module_state import parameters_of
 from .saved import Saved, write
@@ -202,7 +202,8 @@ class Step:
         self._anew += 1
         if self._last_key is not None and self._anew == (MOST + 1 if not key.is_of_shapes_like(self._last_key) else _MANY):
             changed = key.changed_since(self._last_key)
-            warnings.warn(f"poet.torch: each of the last {self._anew} steps was compiled, as each time another: {changed}. What changes with every step belongs into the batch, as a tensor", stacklevel=5)
+            told = f"poet.torch: each of the last {self._anew} steps was compiled, as each time another: {changed}. "
+            warnings.warn(told + "What changes with every step belongs into the batch, as a tensor", stacklevel=5)
         self._last_key = key
 
 
