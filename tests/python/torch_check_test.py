@@ -1,6 +1,8 @@
 """poet.torch: a step that is compiled is compared with PyTorch's own."""
 
+import copy
 import functools
+import pickle
 import sys
 from unittest import mock
 
@@ -20,6 +22,21 @@ def is_captured():
     while frame is not None and frame.f_code.co_name != "capture":
         frame = frame.f_back
     return frame is not None
+
+
+if torch is not None:
+
+    class Counting(nn.Linear):
+        """With a buffer that its code changes and a tensor that is neither that nor a parameter."""
+
+        def __init__(self):
+            super().__init__(8, 8)
+            self.register_buffer("count", torch.zeros(()))
+            self.scale = torch.full((8,), 0.5)
+
+        def forward(self, x):
+            self.count.add_(1)
+            return super().forward(x) * self.scale
 
 
 class Check(TorchCase):
@@ -66,6 +83,15 @@ class Check(TorchCase):
         _, _, compile_step = self.linear(lambda y: (y * (2.0 if is_captured() else 3.0)).sum())
         with self.assertRaisesRegex(poet.torch.CaptureError, r"^.*torch_check_test.py:\d+: .*computes aten::mul with \(2.0,\) while it is captured, but with \(3.0,\) otherwise"):
             compile_step()
+
+    def test_modules_can_be_copied_and_pickled_afterwards(self):
+        module = Counting()
+        batch = torch.randn(4, 8), torch.randn(4, 8)
+        step = poet.torch.compile_step(module, torch.nn.functional.mse_loss, torch.optim.SGD(module.parameters(), 0.1), batch, ram_budget="100%")
+        step(batch)
+        for other in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+            self.assertTrue(torch.equal(other.count, module.count) and torch.equal(other.scale, module.scale))
+            self.assertEqual(other(batch[0]).shape, (4, 8))
 
     def test_checkpoints_are_the_plans_to_decide(self):
         class Checkpointed(torch.nn.Module):

@@ -13,10 +13,11 @@ import os
 import random
 import sys
 import traceback
-from typing import AbstractSet, Any, Callable, Iterable, Iterator
+from typing import AbstractSet, Any, Callable, Iterator, Sequence
 
 import torch
 import torch.utils._pytree as pytree
+from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from .checkpoints import no_checkpoints
@@ -75,9 +76,11 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     returns: list[Returned] = []
     attributes = [each for part in module.modules() for each in vars(part).values() if isinstance(each, torch.Tensor)]
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
-    with contents_restored([*inputs, *attributes] if real else attributes, of.device), _no_other_draws(), _refusals(real):
+    read = [*inputs, *attributes]
+    with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
         with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known():
             traced = make_fx(step, tracing_mode=mode)(*inputs)
+            read += [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
                 _refuse_if_read(module, name, now, traced, lambda: make_fx(step, tracing_mode=mode)(*inputs))
@@ -93,6 +96,17 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     program.fresh |= {i for i, constant in enumerate(program.constants) if any(constant.data_ptr() == each.data_ptr() for each in made)}
     program.returned = dataclasses.replace(returns[0], tensors=[])
     return program
+
+
+@contextlib.contextmanager
+def _nothing_left_in(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
+    """make_fx keeps what it traces in attributes of tensors, for good: a copy of the module would take that along, and fail."""
+    try:
+        yield
+    finally:
+        for tensor in tensors:
+            for name in [name for name, each in vars(tensor).items() if name is proxy_tensor.proxy_slot or isinstance(each, torch.fx.Proxy)]:
+                del vars(tensor)[name]
 
 
 @contextlib.contextmanager
