@@ -218,6 +218,8 @@ class Bits(TorchCase):
                     target[: ignored - count] = loss_fn.ignore_index
                 step = self.expect_same(nn.Linear(6, 5), batches, loss_fn=loss_fn, storage=None)
                 self.assertEqual(step.verify(batches[0]), [])
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    self.assertEqual(step.verify(batches[1]), [])
 
     def test_a_loss_with_weights_of_its_own(self):
         weight = torch.rand(5)

@@ -78,7 +78,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     read = [*inputs, *attributes]
     with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known():
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             read += [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}

@@ -103,17 +103,11 @@ class Dependence:
 
 
 def _flags(device: Device) -> tuple[Any, ...]:
-    """What PyTorch's operators go by besides their operands. PyTorch 1 has other names for autocast, and fewer kinds of attention."""
-    if not torch.__version__.startswith("1."):
-        autocast = (torch.is_autocast_enabled(device.type), torch.get_autocast_dtype(device.type))
-    elif device.type == "cpu":
-        autocast = (torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype())
-    else:
-        autocast = (torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())
+    """What PyTorch's operators go by besides their operands. PyTorch 1 has fewer kinds of attention."""
     kinds = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "cudnn_sdp_enabled")
     attention = tuple(getattr(torch.backends.cuda, kind)() for kind in kinds if hasattr(torch.backends.cuda, kind))
     return (
-        *autocast,
+        *device.autocast(),
         torch.is_autocast_cache_enabled(),
         *attention,
         torch.get_default_dtype(),

@@ -16,6 +16,8 @@ import torch
 from .. import _core
 from ..errors import InputError
 
+_IS_1 = torch.__version__.startswith("1.")
+
 
 class Device:
     """The CPU."""
@@ -45,6 +47,12 @@ class Device:
 
     def set_random_state(self, state: Sequence[torch.Tensor]) -> None:
         torch.set_rng_state(state[0])
+
+    def autocast(self) -> tuple[bool, torch.dtype]:
+        """Whether operands are cast, and to which type. PyTorch 1 has other names for it."""
+        if _IS_1:
+            return torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()
+        return torch.is_autocast_enabled(self.type), torch.get_autocast_dtype(self.type)
 
     def seconds(self, action: Callable[[], Any]) -> float:
         """Runs an action and returns how long it takes."""
@@ -98,6 +106,9 @@ class Gpu(Device):
     def set_random_state(self, state: Sequence[torch.Tensor]) -> None:
         torch.set_rng_state(state[0])
         torch.cuda.set_rng_state(state[1], self._device)
+
+    def autocast(self) -> tuple[bool, torch.dtype]:
+        return (torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype()) if _IS_1 else super().autocast()
 
     def seconds(self, action: Callable[[], Any]) -> float:
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

@@ -13,6 +13,8 @@ from typing import Any, Iterator, Optional
 
 import torch
 
+from .device import Device
+
 _IS_1 = torch.__version__.startswith("1.")
 _MEAN = 1  # at::Reduction::Mean
 
@@ -59,7 +61,7 @@ class _MeanOfCounted(torch.autograd.Function):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def shapes_known() -> Iterator[None]:
+def shapes_known(device: Device) -> Iterator[None]:
     """Replaces the cross-entropy with label smoothing, in this thread, by one that can be captured and has the same bits."""
     original = torch._C._nn.cross_entropy_loss
     capturing = threading.get_ident()
@@ -71,6 +73,9 @@ def shapes_known() -> Iterator[None]:
         averaged = of_classes and reduction == _MEAN and 0 < smoothing <= 1
         if not averaged or (weight is None and not _IS_1) or (weight is not None and weight.requires_grad):
             return original(input, target, weight, reduction, ignore_index, smoothing)
+        if device.autocast()[0]:  # which casts what the whole loss has
+            with torch.autocast(device.type, enabled=False):
+                return cross_entropy_loss(input.float(), target, None if weight is None else weight.float(), reduction, ignore_index, smoothing)
         class_dim = 0 if input.dim() == 1 else 1
         logs = torch.log_softmax(input, class_dim, input.dtype)
         loss = torch._C._nn.nll_loss_nd(logs, target, weight, reduction, ignore_index)
