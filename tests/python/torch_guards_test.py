@@ -146,8 +146,8 @@ class Guards(TorchCase):
             return module(batch).sum() * view.item()
 
         for forward, why in (
-            (lambda module, batch: module(batch).sum() * (2 if module.weight.sum() > 0 else 1), "uses the value of a tensor, so what the step computes is not known"),
-            (lambda module, batch: module(batch).sum() * (2 if module(batch).sum() > 0 else 1), "uses the value of a tensor, so what the step computes is not known"),
+            (lambda module, batch: module(batch).sum() * (2 if module.weight.sum() > 0 else 1), "uses the value of a tensor that training changes, so what the step computes is not known"),
+            (lambda module, batch: module(batch).sum() * (2 if module(batch).sum() > 0 else 1), "uses the value of a tensor that training changes, so what the step computes is not known"),
             (lambda module, batch: module(batch).sum() * (2 if torch.rand(1) > 0.5 else 1), "uses the value of a tensor that is drawn by chance"),
             (of_a_stale_view, "that was changed in place by way of another"),
             (lambda module, batch: module(batch).sum() * batch.mean().item(), "uses a value of floating point that the batch has: every batch would be a step of its own"),

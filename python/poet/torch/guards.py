@@ -188,7 +188,7 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         if not self._real:
             raise NeedsRealTensors("a value")
         if any(id(tensor) in self._trained for tensor in _tensors((args, kwargs))):
-            raise Unfit("uses the value of a tensor, so what the step computes is not known before it runs")
+            raise Unfit("uses the value of a tensor that training changes, so what the step computes is not known before it runs; it may ask for values of the batch alone")
         if any(id(tensor) in self._unclear for tensor in _tensors((args, kwargs))):
             raise Unfit("uses the value of a tensor that was changed in place by way of another, so what the step computes is not known before it runs")
         if any(map(self._is_made_unseen, _tensors((args, kwargs)))):
