@@ -247,6 +247,23 @@ class SurroundingsCase(TorchCase):
         with self.assertRaisesRegex(poet.InputError, "generator"):
             self.step_of(nn.Linear(8, 8), forward=lambda module, batch: mse(module(batch[0]) * torch.rand(8, generator=generator), batch[1]))
 
+    def test_seeds_within_a_step_are_refused(self):
+        def seeded(module, batch):
+            torch.manual_seed(5)
+            return mse(nn.functional.dropout(module(batch[0])), batch[1])
+
+        def forked(module, batch):
+            with torch.random.fork_rng():
+                noise = torch.rand(8)
+            return mse(module(batch[0]) * noise, batch[1])
+
+        linear = nn.Linear(8, 8)
+        state = torch.get_rng_state()
+        for forward, line in ((seeded, "torch.manual_seed\\(5\\)"), (forked, "with torch.random.fork_rng\\(\\):")):
+            with self.assertRaisesRegex(poet.torch.CaptureError, f"torch_surroundings_test.py:[0-9]+: {line}: sets the state of PyTorch's generator"):
+                self.step_of(linear, forward=forward)
+            self.assertTrue(torch.equal(state, torch.get_rng_state()))
+
     def test_hooks_after_accumulation_are_refused(self):
         module = nn.Linear(8, 8)
         if not hasattr(module.weight, "register_post_accumulate_grad_hook"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import linecache
-import os
 import random
 import sys
 import traceback
@@ -31,6 +30,7 @@ from .module_state import Left, contents_restored, having, parameters_of
 from .program import Place, Program
 from .returned import Returned
 from .subject import Subject
+from .surroundings import is_foreign
 
 # Their formulas ask whether tensors are of a class of their own, and take another way if so.
 _GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}
@@ -78,9 +78,10 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     read = [*inputs, *attributes]
     with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _no_seeds(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
             traced = make_fx(step, tracing_mode=mode)(*inputs)
-            read += [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
+            constants = [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
+            read += [each for each in constants if isinstance(each, torch.Tensor)]
             fresh = {name: now for name, (before, now) in lefts[0].attributes.items() if before is None and isinstance(now, torch.Tensor)}
             for name, now in fresh.items():
                 _refuse_if_read(module, name, now, traced, lambda: make_fx(step, tracing_mode=mode)(*inputs))
@@ -143,6 +144,24 @@ def _data_stays() -> Iterator[None]:
         yield
     finally:
         del torch.Tensor.data
+
+
+@contextlib.contextmanager
+def _no_seeds() -> Iterator[None]:
+    """Refuses code that sets PyTorch's generator: no operator shows it."""
+
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise CaptureError(line_of_caller(), "sets the state of PyTorch's generator, which steps cannot follow; set it before the step")
+
+    places = [(place, name) for place in (torch, torch.random) for name in ("manual_seed", "seed", "set_rng_state")]
+    before = [getattr(place, name) for place, name in places]
+    for place, name in places:
+        setattr(place, name, refuse)
+    try:
+        yield
+    finally:
+        for (place, name), function in zip(places, before):
+            setattr(place, name, function)
 
 
 @contextlib.contextmanager
@@ -243,20 +262,17 @@ def _is_data_dependent(error: BaseException) -> bool:
 
 
 def line_of_caller() -> str:
-    """Returns the innermost line outside of PyTorch and poet that is at work, as file:line: source."""
-    libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__))
+    """Returns the innermost line outside of PyTorch, Python and poet that is at work, as file:line: source."""
     for frame in reversed(traceback.extract_stack()):
-        if not frame.filename.startswith(libraries):
+        if not is_foreign(frame.filename):
             return f"{frame.filename}:{frame.lineno}: {linecache.getline(frame.filename, frame.lineno or 0).strip()}"
     return "module"
 
 
 def _line_of_user(error: BaseException) -> str:
-    """Returns the innermost line outside of PyTorch and poet in an error's traceback, as file:line: source."""
-    frames = traceback.extract_tb(error.__traceback__)
-    libraries = tuple(os.path.dirname(file) for file in (torch.__file__, __file__)) + ("<",)
-    for frame in reversed(frames):
-        if frame.filename.startswith(libraries) or "/functorch/" in frame.filename:
+    """Returns the innermost line outside of PyTorch, Python and poet in an error's traceback, as file:line: source."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if is_foreign(frame.filename) or frame.filename.startswith("<") or "/functorch/" in frame.filename:
             continue
         return f"{frame.filename}:{frame.lineno}: {linecache.getline(frame.filename, frame.lineno or 0).strip()}"
     return "module"

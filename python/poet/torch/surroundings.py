@@ -81,7 +81,7 @@ class Surroundings:
         elif isinstance(value, types.FunctionType):
             self._read(value)
         elif isinstance(value, types.ModuleType):
-            if not _is_foreign(getattr(value, "__file__", None)):
+            if not is_foreign(getattr(value, "__file__", None)):
                 self._watch(vars(value), names, names)
         elif isinstance(value, torch.nn.Module):
             if not any(value is part for module in self.modules for part in module.modules()):
@@ -125,7 +125,7 @@ class Surroundings:
         """Follows what a function reads, and what it decorates. Returns the names of attributes in their code."""
         decorated = getattr(function, "__wrapped__", None)
         more = self._read(decorated) if isinstance(decorated, types.FunctionType) else frozenset()
-        if _is_foreign(function.__code__.co_filename):
+        if is_foreign(function.__code__.co_filename):
             return more
         self.code.append(function.__code__)
         global_names, names = _names(function.__code__)
@@ -205,7 +205,7 @@ def _is_foreign_class(kind: type) -> bool:
     return kind.__module__.split(".")[0] in ("torch", "numpy", "builtins")
 
 
-def _is_foreign(file: Any) -> bool:
+def is_foreign(file: Any) -> bool:
     """Whether it is PyTorch's, numpy's, Python's or poet's own."""
     if not isinstance(file, str) or file.startswith(("<frozen", "<__array_function__", *_FOREIGN)):
         return True
