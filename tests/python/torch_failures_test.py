@@ -163,6 +163,11 @@ class Failures(TorchCase):
             with self.assertRaises(poet.torch.CaptureError):
                 self.compiled(Bad(3, 3), (torch.randn(2, 3), torch.tensor([0, 1])))
 
+    def test_sparse_gradients_are_refused(self):
+        module = nn.Sequential(nn.Embedding(5, 6, sparse=True), nn.Flatten())
+        with self.assertRaisesRegex(poet.torch.CaptureError, "makes a sparse gradient, which steps cannot hold; sparse=False makes a dense one"):
+            self.compiled(module, (torch.tensor([[1], [2]]), torch.tensor([0, 3])), lambda parameters: torch.optim.SGD(parameters, 0.1))
+
     def test_changed_batches_are_refused(self):
         class Overwrites(nn.Linear):
             def forward(self, x):

@@ -185,6 +185,9 @@ class Bits(TorchCase):
             ("dropout of a view", (drop,), {}, lambda m, y: m.parts[0](y.t()).t()),
             ("inverse", (), {}, lambda m, y: y @ torch.linalg.inv(y.t() @ y + torch.eye(6))),
             ("solution", (), {}, lambda m, y: torch.linalg.solve(y.t() @ y + torch.eye(6), y.t()).t()),
+            ("normal distribution", (), {}, lambda m, y: torch.distributions.Normal(y, 1.0).rsample()),
+            ("gamma distribution", (), {}, lambda m, y: torch.distributions.Gamma(nn.functional.softplus(y) + 0.1, 1.0).rsample()),
+            ("parameter of no elements", (nn.Linear(0, 3),), {}, lambda m, y: y + m.parts[0](y[:, :0])[:, :1]),
             ("determinant", (), {}, lambda m, y: y * torch.linalg.det(y.t() @ y + torch.eye(6))),
         )):  # fmt: skip
             for storage in (True, None) if ALL else (True, None)[i % 2:][:1]:

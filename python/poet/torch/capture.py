@@ -78,7 +78,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     read = [*inputs, *attributes]
     with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _no_seeds(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _no_seeds(), _no_validation(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             constants = [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
             read += [each for each in constants if isinstance(each, torch.Tensor)]
@@ -144,6 +144,18 @@ def _data_stays() -> Iterator[None]:
         yield
     finally:
         del torch.Tensor.data
+
+
+@contextlib.contextmanager
+def _no_validation() -> Iterator[None]:
+    """Distributions do not look at the values of their arguments, unless they are made with validate_args=True."""
+    kind = torch.distributions.Distribution
+    before = kind._validate_args
+    kind.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        kind.set_default_validate_args(before)
 
 
 @contextlib.contextmanager
@@ -286,6 +298,8 @@ def _refuse_data_dependence(traced: torch.fx.GraphModule, real: bool) -> None:
             continue  # by numbers: the shape is known
         if name_of(node.target) == "aten::_ctc_loss":
             continue  # its lengths are guards
+        if "_sparse_" in name_of(node.target):
+            raise CaptureError(name_of(node.target), "makes a sparse gradient, which steps cannot hold; sparse=False makes a dense one")
         if tag.data_dependent_output in tags and not real:
             raise NeedsRealTensors(name_of(node.target))
         if tag.data_dependent_output in tags or tag.dynamic_output_shape in tags:

@@ -42,6 +42,8 @@ def said_of(thing: Any) -> Any:
 
 def content_digest(tensor: torch.Tensor) -> str:
     """Returns a digest of a tensor's bits, by which 0.0 is not -0.0 and NaN is NaN."""
+    if tensor.numel() == 0:
+        return ""
     return hashlib.blake2b(tensor.detach().contiguous().reshape(-1).view(torch.uint8).cpu().numpy()).hexdigest()
 
 
