@@ -29,16 +29,81 @@ if torch is not None:
             return self.b(self.between(self, y) if self.between else y)
 
 
+BY = 1.0
+
+
+class Factor:
+    scale = 1.0
+
+    def __init__(self, by):
+        self.by = by * BY
+
+    def __rmul__(self, y):
+        return y * (self.by * BY)
+
+    def __getitem__(self, index):
+        return self.by + index
+
+    def __enter__(self):
+        return self.by
+
+    def __exit__(self, *error):
+        pass
+
+    def __getattr__(self, name):
+        if name != "computed":
+            raise AttributeError(name)
+        return self.by * BY
+
+    @classmethod
+    def of_class(cls, y):
+        return y * cls.scale
+
+    @staticmethod
+    def static(y):
+        return y * BY
+
+
+def in_context(module, y):
+    with module.factor as by:
+        return y * by
+
+
+@functools.lru_cache
+def cached():
+    return BY
+
+
+if torch is not None:
+
+    class Scaling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, y):
+            return y * BY
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * BY
+
+    class Middle(Two):
+        def scaled(self, y):
+            return y * BY
+
+    class Derived(Middle):
+        def scaled(self, y):
+            return super().scaled(y) * 2
+
+
 def given(count):
     return [torch.randn(6, 8) for _ in range(count)]
 
 
 class Dependence(TorchCase):
-    def compared(self, module, batches, between=lambda module: None, loss=None, forward=None, optimizer=None):
+    def compared(self, module, batches, between=lambda module: None, loss=None, forward=None, optimizer=None, check=True):
         """Steps with the batches next to PyTorch's own, `between` called after each."""
         loss = loss if loss is not None or forward is not None else mse
         optimizer = (optimizer or (lambda parameters: torch.optim.SGD(parameters, 0.1)))(module.parameters())
-        step = poet.torch.compile_step(module, loss, optimizer, batches[0], ram_budget="100%", forward=forward)
+        step = poet.torch.compile_step(module, loss, optimizer, batches[0], ram_budget="100%", forward=forward, check=check)
         for batch in batches:
             self.assertEqual(step.verify(batch), [])
             step(batch)
@@ -62,6 +127,38 @@ class Dependence(TorchCase):
                 self.compared(Two(), [(x, y)] * 3, lambda module: setattr(module, name, value) if hasattr(module, name) else None)
         self.compared(Two(), [(x, y)] * 3, lambda module: module.factors.__setitem__(0, 0.25))
         self.compared(Two(), [(x, y)] * 3, lambda module: setattr(module, "forward", lambda given: module.b(given)))
+
+    def test_what_only_runs_is_followed(self):
+        """Operators of objects, hooks, what a base has, class and static methods, classes that code makes objects of, functions of autograd."""
+        batches = [(torch.randn(4, 8), torch.randn(4, 8))] * 2
+
+        def more():
+            global BY
+            BY += 1.0
+
+        class_attribute = functools.partial(setattr, Factor, "scale", 3.0)
+        for name, between, change in (
+            ("operator", lambda module, y: y * module.factor, lambda module: setattr(module.factor, "by", 3.0)),
+            ("operator reads a global", lambda module, y: y * module.factor, lambda module: more()),
+            ("item", lambda module, y: y * module.factor[0], lambda module: setattr(module.factor, "by", 3.0)),
+            ("context", in_context, lambda module: setattr(module.factor, "by", 4.0)),
+            ("computed attribute", lambda module, y: y * module.factor.computed, lambda module: setattr(module.factor, "by", 5.0)),
+            ("base", lambda module, y: module.scaled(y), lambda module: more()),
+            ("hook", lambda module, y: y, lambda module: more()),
+            ("class method", lambda module, y: Factor.of_class(y), lambda module: class_attribute()),
+            ("static method", lambda module, y: Factor.static(y), lambda module: more()),
+            ("object made", lambda module, y: y * Factor(2.0), lambda module: more()),
+            ("function of autograd", lambda module, y: Scaling.apply(y), lambda module: more()),
+            ("cached", lambda module, y: y * cached(), lambda module: (cached.cache_clear(), more())),
+        ):
+            for check in (True, False):
+                with self.subTest(name, check=check):
+                    Factor.scale, Factor.by = 1.0, 1.0
+                    module = Derived(lambda module, y: between(module, y))
+                    module.factor = Factor(2.0)
+                    if name == "hook":
+                        module.a.register_forward_hook(lambda part, given, result: result * BY)
+                    self.compared(module, batches, change, check=check)
 
     def test_containers_that_have_functions_and_objects(self):
         x, y = given(2)

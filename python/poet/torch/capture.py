@@ -24,13 +24,13 @@ from .device import Device
 from .errors import CaptureError, NeedsRealTensors
 from .fake_tensors import fake_huber_loss
 from .functional import dtype_of, name_of, program_of
+from .foreign import is_foreign
 from .guards import Asked, Guard, Unfit
 from .label_smoothing import shapes_known
 from .module_state import Left, contents_restored, having, parameters_of
 from .program import Place, Program
 from .returned import Returned
 from .subject import Subject
-from .surroundings import is_foreign
 
 # Their formulas ask whether tensors are of a class of their own, and take another way if so.
 _GRADIENT_DIFFERS = {"aten::cumprod", "aten::prod"}

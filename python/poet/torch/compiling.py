@@ -100,6 +100,9 @@ def compiled_step(of: Subject, how: Settings, known: Optional[Compiled] = None) 
         compiled, real = _compiled(of, how, False) if known is None else (known, False)
         unchecked = checking.lacking_memory(compiled, of) if how.check else "check=False"
         if unchecked:
+            if known is None:  # what the code runs is recorded where it is compared, else here
+                with of.ran.recording(), contextlib.suppress(CaptureError, NeedsRealTensors):
+                    capture(of, real)
             return dataclasses.replace(compiled, unchecked=unchecked)
         different = checking.differences(compiled, of)
         if different and known is not None:

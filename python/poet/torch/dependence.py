@@ -4,7 +4,7 @@ finds it in a file."""
 from __future__ import annotations
 
 import dataclasses
-from typing import AbstractSet, Any, Sequence
+from typing import AbstractSet, Any, Optional, Sequence
 
 import torch
 
@@ -14,6 +14,7 @@ from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
 from .measure import storage_address
 from .module_state import key_of, plain_key
+from .ran import Ran
 from .surroundings import Surroundings
 from .watching import Watched
 
@@ -60,11 +61,11 @@ def _entries(key: tuple[Any, ...]) -> list[Any]:
 class Dependence:
     """What the code that is reached from some roots depends on, as far as is known by now: what else it makes while it runs is followed by a new one."""
 
-    def __init__(self, roots: Sequence[Any], results: AbstractSet[str], optimizer: torch.optim.Optimizer, device: Device) -> None:
-        """`results`: names of attributes in which steps leave something. O(code that is reached)."""
+    def __init__(self, roots: Sequence[Any], ran: Optional[Ran], results: AbstractSet[str], optimizer: torch.optim.Optimizer, device: Device) -> None:
+        """`ran`: what has run so far. `results`: names of attributes in which steps leave something. O(code that is reached)."""
         self._optimizer = optimizer
         self._device = device
-        self._around = Surroundings(roots)
+        self._around = Surroundings(roots, ran)
         read = None if self._around.reads_by_name() else self._around.names
         self._watched = Watched(self._around.modules, results, read)
 

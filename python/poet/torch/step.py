@@ -19,6 +19,7 @@ from .device import Device
 from .errors import StorageError
 from .kept import MOST, Kept
 from .module_state import parameters_of
+from .ran import Ran
 from .saved import Saved, write
 from .subject import Subject
 from .updating import Updates, forget_gradients, handed_over, update, use
@@ -57,7 +58,8 @@ class Step:
         self._added = 0  # calls since the last update
         self._roots = [module, loss]
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
-        self._depends = Dependence(self._roots, self._results, optimizer, device)
+        self._ran = Ran()
+        self._depends = Dependence(self._roots, None, self._results, optimizer, device)
         self._latest: Optional[Compiled] = None
         self._last_key: Optional[Key] = None  # of the one that was compiled last
         self._anew = 0  # steps that were compiled one after another
@@ -181,12 +183,15 @@ class Step:
             self._anew = 0
         else:
             check_tensors(self.module, tensors, self._device)
-            digest = self._depends.digest(key, held, list(self.module.parameters()), self._how.essentials(), self._updates.essentials(), self.keep_gradients)
-            named = self._depends.tensors(held)
+            # By what is known before anything runs, as another process will know it.
+            at_first = self._depends if len(self._compiled) == 0 else Dependence(self._roots, None, self._results, self.optimizer, self._device)
+            key, held = at_first.key(repr(spec), leaves)
+            digest = at_first.digest(key, held, list(self.module.parameters()), self._how.essentials(), self._updates.essentials(), self.keep_gradients)
+            named = at_first.tensors(held)
             known = next((each for each in self._saved if each.digest == digest and all(guard.holds(tensors) for guard in each.program.guards)), None)
             compiled = compiled_step(self._subject(batch), self._how, None if known is None else known.restored(self._how, self._updates, self._device, named))
             self._results |= compiled.program.replaced
-            self._depends = Dependence(self._roots, self._results, self.optimizer, self._device)
+            self._depends = Dependence(self._roots, self._ran, self._results, self.optimizer, self._device)
             key, held = self._depends.key(repr(spec), leaves)
             self._warn_of(key)
             self._compiled.add(key, compiled, held, Saved.of(digest, compiled, named))
@@ -195,7 +200,7 @@ class Step:
 
     def _subject(self, batch: Any) -> Subject:
         tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
-        return Subject(self.module, self._forward, self.optimizer, self._updates, batch, tensors, self._device)
+        return Subject(self.module, self._forward, self.optimizer, self._updates, batch, tensors, self._device, self._ran)
 
     def _warn_of(self, key: Key) -> None:
         """Warns once where calls one after another compile a step each."""

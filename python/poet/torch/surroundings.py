@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import dis
 import functools
-import os
-import sysconfig
+import inspect
+import sys
 import types
 from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
 
+from .foreign import is_foreign, is_foreign_class, is_of_package
 from .module_state import key_of, plain_key
+from .ran import Ran
 
-# Code that nothing changes while a program runs, or that has nothing to do with tensors.
-_POET = os.path.dirname(os.path.dirname(__file__))
-_FOREIGN = tuple(os.path.join(folder, "") for folder in (os.path.dirname(torch.__file__), _POET))
-_PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
 _BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
+_OF_CLASSES = {"__init__", "__new__", "__post_init__", "__call__", "forward", "backward", "setup_context"}  # that calls of them run
 _MOST_FOLLOWED = 64  # elements of a container whose own attributes count
 
 
@@ -31,8 +30,8 @@ _NO_ARGUMENTS = (types.FunctionType, types.CellType, types.MethodType, functools
 class Surroundings:
     """Places that the code of some functions may read."""
 
-    def __init__(self, roots: Iterable[Any]) -> None:
-        """`roots`: functions, modules and other objects that are called. O(code that they reach)."""
+    def __init__(self, roots: Iterable[Any], ran: Optional[Ran] = None) -> None:
+        """`roots`: functions, modules and other objects that are called; `ran`: what of the user's code has run. O(code that they reach)."""
         self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
         self.names: set[str] = set()  # of attributes in the code that is reached
         self.code: list[types.CodeType] = []  # that is reached
@@ -42,6 +41,10 @@ class Surroundings:
         self._seen: dict[Any, Any] = {}  # and what keeps the numbers of objects
         self._pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset()) for root in roots]
         self._follow_all()
+        if ran is not None:
+            names_in = {number: self._read_code(code, mapping) for number, (code, mapping) in ran.code.items()}
+            self._pending += [(operand, names_in[id(code)]) for operand, code in ran.operands()]
+            self._follow_all()
         # Objects reach code as arguments, too, which no name tells: what the user's code reads it may read of each.
         names = frozenset[str]()
         while names != (names := frozenset(self._names_of_user)):
@@ -81,7 +84,7 @@ class Surroundings:
         elif isinstance(value, types.FunctionType):
             self._read(value)
         elif isinstance(value, types.ModuleType):
-            if not is_foreign(getattr(value, "__file__", None)):
+            if value.__name__ not in sys.builtin_module_names and not is_foreign(getattr(value, "__file__", "")):
                 self._watch(vars(value), names, names)
         elif isinstance(value, torch.nn.Module):
             if not any(value is part for module in self.modules for part in module.modules()):
@@ -94,7 +97,11 @@ class Surroundings:
             self._follow(list(value.values() if isinstance(value, dict) else value)[:_MOST_FOLLOWED], names)
         elif isinstance(value, type):
             self._watch_class(value, names)
-        elif not _is_foreign_class(type(value)):
+            if not is_foreign_class(value) and not is_of_package(getattr(sys.modules.get(value.__module__), "__file__", None)):
+                self._read_methods(value, names | _OF_CLASSES)
+        elif isinstance(getattr(value, "__wrapped__", None), types.FunctionType):  # of functools.lru_cache
+            self._reach(value.__wrapped__, names)
+        elif not is_foreign_class(type(value)):
             own = getattr(value, "__dict__", None)
             self._watch(own or {}, names, names)
             self._watch_slots(value, names)
@@ -107,17 +114,20 @@ class Surroundings:
 
     def _read_methods(self, owner: Any, names: Iterable[str]) -> None:
         for name in sorted(names):
-            method = getattr(type(owner), name, None)
-            method = method.fget if isinstance(method, property) else method
-            if name in getattr(owner, "__dict__", ()):  # which is what is called instead
+            kind = owner if isinstance(owner, type) else type(owner)
+            method = _function_of(inspect.getattr_static(kind, name, None))
+            if kind is not owner and name in getattr(owner, "__dict__", ()):  # which is what is called instead
                 continue
-            if isinstance(method, types.FunctionType) and not self._has_seen(method, owner):
+            if method is not None and not self._has_seen(method, owner):
                 read = self._read(method)
                 # A module's own attributes are watched already (module_state.py), not what they have.
                 if isinstance(owner, torch.nn.Module):
                     self._watch_class(type(owner), read)
                     self._read_methods(owner, read)
                     self._follow((each for name, each in vars(owner).items() if name in read), read)
+                elif kind is owner:
+                    self._watch_class(owner, read)
+                    self._read_methods(owner, read)
                 else:
                     self._follow([owner], read)
 
@@ -127,12 +137,7 @@ class Surroundings:
         more = self._read(decorated) if isinstance(decorated, types.FunctionType) else frozenset()
         if is_foreign(function.__code__.co_filename):
             return more
-        self.code.append(function.__code__)
-        global_names, names = _names(function.__code__)
-        self.names |= names
-        if f"-packages{os.sep}" not in function.__code__.co_filename:
-            self.names |= global_names & _BY_NAME
-            self._names_of_user |= names
+        names = self._read_code(function.__code__, function.__globals__)
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):
                 self._reads.append(functools.partial(_content, cell))
@@ -141,8 +146,18 @@ class Surroundings:
         if (defaults or vars(function)) and not self._has_seen(function, None):
             self._reads.append(lambda: (function.__defaults__, function.__kwdefaults__, vars(function)))
         self._follow(defaults, names)
-        self._watch(function.__globals__, global_names, names)
         return names | more
+
+    def _read_code(self, code: types.CodeType, mapping: Mapping[str, Any]) -> frozenset[str]:
+        """Follows what code reads of its globals. Returns the names of attributes in it."""
+        self.code.append(code)
+        global_names, names = _names(code)
+        self.names |= names
+        if not is_of_package(code.co_filename):
+            self.names |= global_names & _BY_NAME
+            self._names_of_user |= names
+        self._watch(mapping, global_names, names)
+        return names
 
     def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
         """Watches those names in the mapping, and those attributes of what is there."""
@@ -174,6 +189,13 @@ class Surroundings:
         return seen
 
 
+def _function_of(attribute: Any) -> Optional[types.FunctionType]:
+    """The function that a class's attribute has code call or read."""
+    for name in ("fget", "__func__", "func"):  # of properties; of class and static methods; of cached properties and partial methods
+        attribute = getattr(attribute, name, attribute) if not isinstance(attribute, types.FunctionType) else attribute
+    return attribute if isinstance(attribute, types.FunctionType) else None
+
+
 def _content(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
@@ -198,16 +220,3 @@ def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(each, str) and each.isidentifier():
             of_attributes.add(each)
     return frozenset(of_globals), frozenset(of_attributes)
-
-
-def _is_foreign_class(kind: type) -> bool:
-    """Whether its objects have nothing of the user's: PyTorch's and numpy's own."""
-    return kind.__module__.split(".")[0] in ("torch", "numpy", "builtins")
-
-
-def is_foreign(file: Any) -> bool:
-    """Whether it is PyTorch's, numpy's, Python's or poet's own."""
-    if not isinstance(file, str) or file.startswith(("<frozen", "<__array_function__", *_FOREIGN)):
-        return True
-    of_package = f"-packages{os.sep}" in file
-    return f"-packages{os.sep}numpy{os.sep}" in file or (file.startswith(_PYTHON) and not of_package)

@@ -91,7 +91,7 @@ def on_one_thread() -> Iterator[None]:
 
 def plain(of: Subject) -> Returned:
     """PyTorch's own forward and backward pass, which adds to gradients. Returns what the code that makes the loss does."""
-    with torch.enable_grad():
+    with torch.enable_grad(), of.ran.recording():
         with autocast_cache(torch.is_autocast_cache_enabled()):
             returned = Returned.of(of.forward(of.module, of.batch))
             loss = of.updates.scaled(returned.tensors[returned.loss])
