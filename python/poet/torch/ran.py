@@ -36,7 +36,7 @@ class Ran:
     def recording(self) -> Iterator[None]:
         before = sys.gettrace()
 
-        def trace(frame: types.FrameType, event: str, argument: Any) -> Any:
+        def trace(frame: types.FrameType, event: Any, argument: Any) -> Any:
             if id(frame.f_code) not in self._others:
                 self._note(frame)
             return before(frame, event, argument) if before is not None else None  # a debugger's
