@@ -187,7 +187,7 @@ class _Writer:
             text = "aten_" + re.sub(r"\W", "_", schema.name.split("::")[-1]) if schema is not None else f"the_{type(thing).__name__.lower()}"
             same = sum(name == text or re.fullmatch(f"{text}_[0-9]+", name) is not None for name in self.names)
             self.by_object[id(thing)] = f"{text}_{same + 1}" if same else text
-            self.names[self.by_object[id(thing)]] = thing
+            self.names[self.by_object[id(thing)]] = thing._op if isinstance(thing, torch._ops.OpOverload) else thing  # the kernel without Python around
         return self.by_object[id(thing)]
 
 

@@ -3,8 +3,7 @@ finds it in a file."""
 
 from __future__ import annotations
 
-import dataclasses
-from typing import AbstractSet, Any, Optional, Sequence
+from typing import AbstractSet, Any, NamedTuple, Optional, Sequence
 
 import torch
 
@@ -13,7 +12,7 @@ from .compiling import has_hooks
 from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
 from .measure import storage_address
-from .module_state import key_of, plain_key
+from .module_state import key_of, parameters_of, plain_key
 from .ran import Ran
 from .surroundings import Surroundings
 from .watching import Watched
@@ -22,8 +21,7 @@ from .watching import Watched
 _HOOKS_OF_ALL = [getattr(torch.nn.modules.module, name) for name in dir(torch.nn.modules.module) if name.startswith("_global_") and name.endswith("_hooks")]
 
 
-@dataclasses.dataclass(frozen=True)
-class Key:
+class Key(NamedTuple):
     """Numbers and texts, and numbers of objects; equal ones are of the same step."""
 
     structure: str  # of the batch
@@ -68,6 +66,7 @@ class Dependence:
         self._around = Surroundings(roots, ran)
         read = None if self._around.reads_by_name() else self._around.names
         self._watched = Watched(self._around.modules, results, read)
+        self._named: tuple[int, Any] = (0, None)
 
     def key(self, structure: str, leaves: Sequence[Any]) -> tuple[Key, list[Any]]:
         """Returns the key for a batch with these leaves, and the objects that it names by their numbers, which must live as long."""
@@ -87,6 +86,12 @@ class Dependence:
         around, more = self._around.key()
         hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL for hook in hooks.values()])
         return Key(structure, tuple(given), attributes, tensors, shared, around, _flags(self._device), hooks, _groups(self._optimizer)), [*objects, *more]
+
+    def parameters_of(self, module: torch.nn.Module) -> Any:
+        """parameters_of() for a module that is reached, as it was when key() was called."""
+        if self._named[0] != self._watched.looked:
+            self._named = (self._watched.looked, parameters_of(module))
+        return self._named[1]
 
     def tensors(self, held: Sequence[Any]) -> list[torch.Tensor]:
         """Returns the tensors that code may read by names, in an order that digests go by; `held`: of key()."""

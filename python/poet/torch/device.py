@@ -5,6 +5,7 @@ The GPU's part has never run on one: the road from capture to pages is tested wi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import threading
@@ -53,6 +54,10 @@ class Device:
         if _IS_1:
             return torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()
         return torch.is_autocast_enabled(self.type), torch.get_autocast_dtype(self.type)
+
+    def no_autocast(self) -> Any:
+        """A context in which no operands are cast."""
+        return torch.autocast(self.type, enabled=False) if self.autocast()[0] else contextlib.nullcontext()
 
     def seconds(self, action: Callable[[], Any]) -> float:
         """Runs an action and returns how long it takes."""

@@ -220,6 +220,8 @@ class _Reader:
             self.set(node, same)
         elif name_of(target) not in HIDDEN_CHANGES and any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
             self.change(node)
+        elif name_of(target) == "aten::t" and _is_transposed(self.of(node.args[0])):
+            self.set(node, self.of(node.args[0]).args[0])
         elif node.name in self.views or _is_view(target):
             self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
         elif target._schema.returns:
@@ -346,6 +348,10 @@ def _is_view(target: Any) -> bool:
         return True
     returns = target._schema.returns
     return bool(returns) and returns[0].alias_info is not None and not returns[0].alias_info.is_write
+
+
+def _is_transposed(what: Any) -> bool:
+    return isinstance(what, View) and name_of(what.target) == "aten::t"
 
 
 def root_of(what: Any) -> Any:

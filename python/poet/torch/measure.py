@@ -124,7 +124,7 @@ def _signature(tree: Any) -> Any:
 
 def _measured(op: Op, args: Any, kwargs: Any, device: Device, rounds: int) -> Cost:
     before = {storage_address(t): (t, bytes_of(t).clone()) for t in _tensors((args, kwargs)) if t.numel()}
-    with torch.no_grad(), torch.autocast(device.type, enabled=False):  # as in a step
+    with torch.no_grad(), device.no_autocast():  # as in a step
         result, peak = device.allocations(lambda: op.target(*args, **kwargs))
         if any(not torch.equal(bytes_of(tensor), content) for tensor, content in before.values()):
             raise CaptureError(str(op.target), "changes an operand, though its schema does not say so")

@@ -18,7 +18,6 @@ from .dependence import Dependence, Key
 from .device import Device
 from .errors import StorageError
 from .kept import MOST, Kept
-from .module_state import parameters_of
 from .ran import Ran
 from .saved import Saved, write
 from .subject import Subject
@@ -119,14 +118,14 @@ class Step:
         with self._lock:
             returned = self._stepped(batch)
             if self._added == 0 and self._updates.when != "none" and not self.keep_gradients:
-                forget_gradients(self.module.parameters())
+                forget_gradients(self._depends.parameters_of(self.module)[0].values())
             return returned
 
     def _stepped(self, batch: Any) -> Any:
         """A step that leaves gradients where they are."""
         compiled, tensors = self._compiled_for(batch)
         how = self._updates
-        named, named_buffers, _ = parameters_of(self.module)
+        named, named_buffers, _ = self._depends.parameters_of(self.module)
         parameters, buffers = list(named.values()), list(named_buffers.values())
         if not how.adds or (how.when != "none" and self._added == 0):
             forget_gradients(parameters)
@@ -138,7 +137,7 @@ class Step:
             use(how, self.optimizer, parameters[k], gradient, bool(copies[k]))
 
         # What is captured under autocast has its casts.
-        with torch.no_grad(), torch.autocast(self._device.type, enabled=False), _rolled_back(compiled, parameters, used, list(named), how):
+        with torch.no_grad(), self._device.no_autocast(), _rolled_back(compiled, parameters, used, list(named), how):
             outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, tensors, use_one)
             if gradients is not None:
                 for k, parameter in enumerate(parameters):

@@ -189,7 +189,7 @@ class Tape(TorchDispatchMode):  # type: ignore[misc]
     def unpack(self, saved: Any) -> torch.Tensor:
         if isinstance(saved, torch.Tensor):
             return saved
-        with torch.no_grad(), torch.autocast(self.device.type, enabled=False):
+        with torch.no_grad(), self.device.no_autocast():
             value = saved.value
             self.go_on(value)
             tensor = _lying(self.storage(value), saved.layout)

@@ -37,7 +37,7 @@ def differences(step: Step, batch: Any) -> list[str]:
             for _ in range(passes):
                 outputs = _outputs(plain(step._subject(batch)))  # which may be parameters
             if how.when != "none":
-                with torch.autocast(step._device.type, enabled=False):
+                with step._device.no_autocast():
                     update(how, step.optimizer, list(step.module.parameters()))
             theirs = {**_outcome(step), **outputs}
     if how.when == "early":  # gradients are gone
@@ -57,7 +57,7 @@ def planned_pass(compiled: Compiled, of: Subject) -> dict[str, Any]:
         ours[f"gradient of {list(named)[k]}"] = _content(gradient)
 
     with tensors_put_back(parameters, buffers, of.device):
-        with torch.no_grad(), torch.autocast(of.device.type, enabled=False):
+        with torch.no_grad(), of.device.no_autocast():
             outputs, gradients, changed = compiled.forward_and_backward(parameters, buffers, of.tensors, note)
             for k, gradient in enumerate(gradients or ()):
                 note(k, gradient)

@@ -23,6 +23,7 @@ class Watched:
         self._modules = modules
         self._but = but
         self._read = read
+        self.looked = 0  # how many times: as long as it is the same, modules have the same parameters and buffers
         self._look()
 
     def key(self) -> tuple[tuple[Any, ...], list[Any]]:
@@ -36,6 +37,7 @@ class Watched:
         return self._tensors
 
     def _look(self) -> None:
+        self.looked += 1
         states = [attributes_of(each, self._but, self._read) for each in self._modules]
         self._key = tuple(key for key, _ in states)
         self._held = [each for _, objects in states for each in objects]
