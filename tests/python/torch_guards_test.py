@@ -152,6 +152,8 @@ class Guards(TorchCase):
             (of_a_stale_view, "that was changed in place by way of another"),
             (lambda module, batch: module(batch).sum() * batch.mean().item(), "uses a value of floating point that the batch has: every batch would be a step of its own"),
             (lambda module, batch: module(batch)[batch > 0].sum(), "value"),
+            (lambda module, batch: module(batch).sum() * torch.from_dlpack(batch.int()).sum(), "hands over the memory of a tensor, which steps cannot follow"),
+            (lambda module, batch: module(batch).sum() * torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(batch.int())).sum(), "hands over the memory of a tensor"),
         ):
             with self.subTest(why), self.assertRaisesRegex(poet.torch.CaptureError, why):
                 self.compiled_for(torch.randn(4, 8), forward)

@@ -16,6 +16,7 @@ from typing import AbstractSet, Any, Callable, Iterator, Sequence
 
 import torch
 import torch.utils._pytree as pytree
+import torch.utils.dlpack
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -78,7 +79,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     read = [*inputs, *attributes]
     with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _no_seeds(), _no_validation(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
+        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _all_is_shown(), _no_validation(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             constants = [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
             read += [each for each in constants if isinstance(each, torch.Tensor)]
@@ -159,20 +160,26 @@ def _no_validation() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_seeds() -> Iterator[None]:
-    """Refuses code that sets PyTorch's generator: no operator shows it."""
+def _all_is_shown() -> Iterator[None]:
+    """Refuses functions of which no operator shows what they do: those that set PyTorch's generator, and those that hand over memory."""
 
-    def refuse(*args: Any, **options: Any) -> Any:
-        raise CaptureError(line_of_caller(), "sets the state of PyTorch's generator, which steps cannot follow; set it before the step")
+    def refuse(why: str) -> Callable[..., Any]:
+        def refused(*args: Any, **options: Any) -> Any:
+            raise CaptureError(line_of_caller(), why)
 
-    places = [(place, name) for place in (torch, torch.random) for name in ("manual_seed", "seed", "set_rng_state")]
-    before = [getattr(place, name) for place, name in places]
-    for place, name in places:
-        setattr(place, name, refuse)
+        return refused
+
+    sets = refuse("sets the state of PyTorch's generator, which steps cannot follow; set it before the step")
+    shares = refuse("hands over the memory of a tensor, which steps cannot follow; numpy() does so")
+    places = [(place, name, sets) for place in (torch, torch.random) for name in ("manual_seed", "seed", "set_rng_state")]
+    places += [(place, "to_dlpack", shares) for place in (torch, torch.utils.dlpack)] + [(torch.Tensor, "__dlpack__", shares)]
+    before = [getattr(place, name) for place, name, _ in places]
+    for place, name, function in places:
+        setattr(place, name, function)
     try:
         yield
     finally:
-        for (place, name), function in zip(places, before):
+        for (place, name, _), function in zip(places, before):
             setattr(place, name, function)
 
 
