@@ -167,6 +167,18 @@ class Saved(TorchCase):
         with self.assertRaisesRegex(poet.InputError, "^step: cannot be saved: its code reads a tensor that is neither"):
             step.save(self.file)
 
+    def test_a_tensor_whose_value_decides_what_runs_cannot_be_saved(self):
+        flag = torch.tensor(1)
+
+        def forward(module, batch):
+            return module(batch[0]).square().mean() * (2 if flag.item() == 1 else 3)
+
+        step = self.step(loss_fn=None, forward=forward)
+        flag.fill_(2)
+        self.assertEqual(step.verify(self.batch), [])
+        with self.assertRaisesRegex(poet.InputError, "^step: cannot be saved: its code reads a tensor .* or goes by its value"):
+            step.save(self.file)
+
     def step(self, **options):
         module = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))
         self.batch = torch.randn(3, 6), torch.randn(3, 4)

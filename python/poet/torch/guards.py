@@ -59,6 +59,10 @@ class Guard:
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
     value: Any
 
+    def has_tensors(self) -> bool:
+        """Whether its operands are tensors of others, too, which may change."""
+        return any(_tensors(call[1:]) for call in self.calls)
+
     def holds(self, batch: Sequence[torch.Tensor]) -> bool:
         """Whether the value is the same for this batch."""
         made: list[Any] = []

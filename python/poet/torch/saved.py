@@ -36,7 +36,7 @@ _FIRST = b"poet steps 1\n"
 @dataclasses.dataclass(frozen=True)
 class Saved:
     """A compiled step. `digest`: of all that it depends on (digests.py). `theirs`: the program's constants that are somebody's tensors, which may
-    change, by their numbers among the tensors that it depends on; None: some are not among these."""
+    change, by their numbers among the tensors that it depends on; None: some are not among these, or decide what runs."""
 
     digest: str
     program: Program
@@ -52,7 +52,8 @@ class Saved:
         somebodys = {i: constant for i, constant in enumerate(constants) if constant.numel() and i not in compiled.program.fresh}
         theirs = {i: number.get((storage_address(constant), layout_of(constant))) for i, constant in somebodys.items()}
         known = {i: other for i, other in theirs.items() if other is not None}
-        return Saved(digest, compiled.program, compiled.result, compiled.copies, known if len(known) == len(theirs) else None)
+        all_known = len(known) == len(theirs) and not any(guard.has_tensors() for guard in compiled.program.guards)
+        return Saved(digest, compiled.program, compiled.result, compiled.copies, known if all_known else None)
 
     def restored(self, how: Settings, updates: Updates, device: Device, tensors: Sequence[torch.Tensor]) -> Compiled:
         """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""
@@ -68,7 +69,7 @@ def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved], device: 
     path = os.fspath(file)
     steps = list(steps)
     if any(step.theirs is None for step in steps):
-        raise InputError("step", "cannot be saved: its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells; make it a buffer")
+        raise InputError("step", "cannot be saved: its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells, or goes by its value; make it a buffer")
     packed = io.BytesIO()
     try:
         _Pickler(packed, protocol=4).dump(steps)

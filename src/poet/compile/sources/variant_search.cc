@@ -141,15 +141,15 @@ void VariantSearch::bound_at_first() {
   search.know(ledger_->joules() + variant_.saved.value());
   while (search.go_on()) {
   }
-  step_effort_ = search.effort();
 }
 
 // Where plans and a bound of the request do not take turns, plans come first but for a first bound: if one is
 // good enough, a bound shows that soon.
 bool VariantSearch::next_step() {
-  if (first_bound_is_due()) {
+  if (first_bound_is_due()) {  // whose effort does not count: what is searched next is the same
     bound_at_first();
-    return true;
+    step_effort_ = 0;
+    if (!ledger_->may_save(*variant_.form)) return true;
   }
   constexpr double kForBounds = 0.3;  // of all effort, where they take turns
   const bool has_bounds = variant_.form->regime.takes_turns && variant_.scope != Scope::nothing;
