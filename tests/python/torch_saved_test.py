@@ -1,10 +1,14 @@
 """poet.torch: compiled steps in a file, and processes that begin with them."""
 
+import functools
 import json
 import os
+import pickle
 import sys
 import tempfile
 import unittest
+import zlib
+from unittest import mock
 
 from support import main, python
 from torch_support import TorchCase, torch
@@ -12,6 +16,7 @@ from torch_support import TorchCase, torch
 if torch is not None:
     import poet
     import poet.torch
+    from poet.torch import compiling
 
 # A process that compiles by a file, if there is one, says what it captured and trained, and writes the file.
 PROCESS = """
@@ -131,12 +136,16 @@ class Saved(TorchCase):
         with self.assertRaisesRegex(poet.InputError, "^saved: .* is not a file of step.save"):
             open(self.file, "w").write("steps")
             self.step(saved=self.file)
+        with self.assertRaisesRegex(TypeError, "^saved: must be a path, not float"):
+            self.step(saved=3.5)
         step = self.step()
         step.save(self.file)
-        with open(self.file, "r+b") as file:
-            file.truncate(os.path.getsize(self.file) - 9)
-        with self.assertRaisesRegex(poet.InputError, "^saved: .* is damaged: "):
-            self.step(saved=self.file)
+        whole = open(self.file, "rb").read()
+        head = whole.index(b"\n", whole.index(b"\n") + 1) + 1
+        for content in (whole[:-9], whole[: head - 1], whole[:head], whole + b"more", whole[:head] + zlib.compress(pickle.dumps([3]))):
+            open(self.file, "wb").write(content)
+            with self.assertRaisesRegex(poet.InputError, "^saved: .* is damaged: "):
+                self.step(saved=self.file)
         with open(self.file, "r+b") as file:
             content = file.read().replace(torch.__version__.encode(), torch.__version__.replace(".", ",").encode(), 1)
             file.seek(0)
@@ -166,6 +175,37 @@ class Saved(TorchCase):
         step = self.step(loss_fn=None, forward=lambda module, batch: (module(batch[0]) * vars_of(holder)).square().mean())
         with self.assertRaisesRegex(poet.InputError, "^step: cannot be saved: its code reads a tensor that is neither"):
             step.save(self.file)
+
+    @unittest.skipUnless(hasattr(torch, "amp") and hasattr(torch.amp, "GradScaler"), "PyTorch 1 scales with a GPU alone")
+    def test_a_scaler_that_is_on_is_not_one_that_is_off(self):
+        self.step(scaler=self.scaler(enabled=False)).save(self.file)
+        with mock.patch.object(compiling, "capture", side_effect=AssertionError("captured")):
+            self.step(scaler=self.scaler(enabled=False), saved=self.file, check=False)
+            with self.assertRaisesRegex(AssertionError, "captured"):
+                self.step(scaler=self.scaler(init_scale=4.0), saved=self.file)
+        self.step(scaler=self.scaler(init_scale=4.0)).save(self.file)
+        with mock.patch.object(compiling, "capture", side_effect=AssertionError("captured")):
+            step = self.step(scaler=self.scaler(init_scale=8.0), saved=self.file)
+        self.assertEqual(step.verify(self.batch), [])
+
+    def scaler(self, **options):
+        return torch.amp.GradScaler("cpu", **options)
+
+    def test_tensors_with_the_same_memory_are_not_two(self):
+        """Objects are compared by what they hold; whether two are one is another matter."""
+        one = torch.full((4,), 2.0)
+
+        def forward(module, batch, other):
+            return (module(batch[0]) * one * other).square().mean()
+
+        for of_saving, of_loading, others in ((one, one, False), (one, one.clone(), True), (one.clone(), one, True), (one.clone(), one.clone(), False)):
+            self.step(loss_fn=None, forward=functools.partial(forward, other=of_saving)).save(self.file)
+            with mock.patch.object(compiling, "capture", wraps=compiling.capture) as capture:
+                step = self.step(loss_fn=None, forward=functools.partial(forward, other=of_loading), saved=self.file)
+            self.assertEqual(capture.called, others)
+            with torch.no_grad():
+                of_loading.mul_(1.5)
+            self.assertEqual(step.verify(self.batch), [])
 
     def test_a_tensor_whose_value_decides_what_runs_cannot_be_saved(self):
         flag = torch.tensor(1)

@@ -123,6 +123,8 @@ def compile_step(
         raise InputError("tolerance", "must be at least 0")
     if progress is not None and not callable(progress):
         raise TypeError("progress: must be a function")
+    if saved is not None and not isinstance(saved, (str, os.PathLike)):
+        raise TypeError(f"saved: must be a path, not {type(saved).__name__}")
     if isinstance(shapes, torch.Tensor) or not isinstance(shapes, Sequence):
         raise TypeError(f"shapes: must be a list of batches, not {type(shapes).__name__}")
     if forward is not None and not callable(forward):

@@ -11,10 +11,11 @@ from ..errors import InputError
 from .compiling import has_hooks
 from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
-from .measure import storage_address
+from .measure import layout_of, storage_address
 from .module_state import key_of, parameters_of, plain_key
 from .ran import Ran
 from .surroundings import Surroundings
+from .updating import Updates
 from .watching import Watched
 
 # Hooks of all modules.
@@ -59,9 +60,12 @@ def _entries(key: tuple[Any, ...]) -> list[Any]:
 class Dependence:
     """What the code that is reached from some roots depends on, as far as is known by now: what else it makes while it runs is followed by a new one."""
 
-    def __init__(self, roots: Sequence[Any], ran: Optional[Ran], results: AbstractSet[str], optimizer: torch.optim.Optimizer, device: Device) -> None:
+    def __init__(
+        self, roots: Sequence[Any], ran: Optional[Ran], results: AbstractSet[str], optimizer: torch.optim.Optimizer, updates: Updates, device: Device
+    ) -> None:
         """`ran`: what has run so far. `results`: names of attributes in which steps leave something. O(code that is reached)."""
         self._optimizer = optimizer
+        self._updates = updates
         self._device = device
         self._around = Surroundings(roots, ran)
         read = None if self._around.reads_by_name() else self._around.names
@@ -94,8 +98,9 @@ class Dependence:
         return self._named[1]
 
     def tensors(self, held: Sequence[Any]) -> list[torch.Tensor]:
-        """Returns the tensors that code may read by names, in an order that digests go by; `held`: of key()."""
-        return [tensor for _, _, tensor in self._watched.tensors()] + [each for each in held if isinstance(each, torch.Tensor)]
+        """Returns the tensors that code may read by names, in an order that keys and digests go by; `held`: of key()."""
+        of_objects = [each for each in held if isinstance(each, torch.Tensor)]
+        return [*(tensor for _, _, tensor in self._watched.tensors()), *of_objects, *self._updates.tensors()]
 
     def digest(self, key: Key, held: Sequence[Any], parameters: Sequence[torch.Tensor], *more: Any) -> str:
         """Returns the digest of a key, of the code that is reached, and of `more`. `parameters`: those that the optimizer's groups have."""
@@ -104,7 +109,8 @@ class Dependence:
         groups = [([numbers.get(number) for number in group], options) for group, options in key.groups]
         around = sorted(map(repr, plain(key.around, objects)))  # sets are followed in another order
         code = sorted({*map(code_digest, self._around.code), *(repr(said_of(each)) for each in self._around.functions())})
-        return digest_of(key.structure, plain(key.batch, objects), plain(key.attributes, objects), key.tensors, key.shared, around, key.flags,
+        alike = _alike(self.tensors(held))
+        return digest_of(alike, key.structure, plain(key.batch, objects), plain(key.attributes, objects), key.tensors, key.shared, around, key.flags,
                          plain(key.hooks, objects), groups, plain(type(self._optimizer), {}), code, more)  # fmt: skip
 
 
@@ -140,6 +146,14 @@ def _shared(batch: Sequence[torch.Tensor], named: Sequence[tuple[str, str, torch
         if address and first.setdefault(address, i) != i:
             pairs.append((first[address], i))
     return tuple(pairs)
+
+
+def _alike(tensors: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
+    """Which tensors are the same, or have the same memory: for each the number of the first such one."""
+    objects: dict[int, int] = {}
+    places: dict[Any, int] = {}
+    strided = [(i, each, (storage_address(each), layout_of(each)) if each.layout == torch.strided else id(each)) for i, each in enumerate(tensors)]
+    return [(objects.setdefault(id(each), i), places.setdefault(place, i)) for i, each, place in strided]
 
 
 def _like(tensor: torch.Tensor) -> tuple[Any, ...]:

@@ -59,9 +59,9 @@ class Guard:
     calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
     value: Any
 
-    def has_tensors(self) -> bool:
-        """Whether its operands are tensors of others, too, which may change."""
-        return any(_tensors(call[1:]) for call in self.calls)
+    def tensors(self) -> list[torch.Tensor]:
+        """Operands that are neither the batch's nor made of it: somebody else's, who may change them."""
+        return [tensor for call in self.calls for tensor in _tensors(call[1:])]
 
     def holds(self, batch: Sequence[torch.Tensor]) -> bool:
         """Whether the value is the same for this batch."""

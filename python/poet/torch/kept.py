@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import torch
 
 from .compiling import Compiled
+from .owners import Owners
 from .saved import Saved
 
 MOST = 32
 
 
+class Entry(NamedTuple):
+    key: Any
+    held: list[Any]  # objects that the key names by their numbers
+    compiled: Compiled
+    owners: Owners
+    saved: Saved
+
+
 class Kept:
-    """Compiled steps by their keys, and with one key by the values of the batch that they hold for."""
+    """Compiled steps by their keys, and with one key by the values of the batch, and by the tensors of others, that they hold for."""
 
     def __init__(self) -> None:
-        self._entries: list[tuple[Any, Compiled, list[Any], Saved]] = []  # the latest one comes last; keys go by the numbers of those objects
+        self._entries: list[Entry] = []  # the latest one comes last
 
-    def find(self, key: Any, batch: Sequence[torch.Tensor]) -> Optional[Compiled]:
-        """Returns the step for this key and batch, if there is one."""
+    def find(self, key: Any, batch: Sequence[torch.Tensor], has_owners: Callable[[Owners, list[torch.Tensor]], bool]) -> Optional[Compiled]:
+        """Returns the step for this key and batch, if there is one whose constants have their owners."""
         for i in range(len(self._entries) - 1, -1, -1):
             entry = self._entries[i]
-            if entry[0] == key and all(guard.holds(batch) for guard in entry[1].program.guards):
+            program = entry.compiled.program
+            if entry.key == key and all(guard.holds(batch) for guard in program.guards) and has_owners(entry.owners, program.constants):
                 self._entries.append(self._entries.pop(i))
-                return entry[1]
+                return entry.compiled
         return None
 
-    def add(self, key: Any, compiled: Compiled, held: list[Any], saved: Saved) -> None:
+    def add(self, entry: Entry) -> None:
         del self._entries[: len(self._entries) + 1 - MOST]
-        self._entries.append((key, compiled, held, saved))
+        self._entries.append(entry)
 
     def saved(self) -> list[Saved]:
         """All of them as a file has them."""
-        return [saved for _, _, _, saved in self._entries]
+        return [entry.saved for entry in self._entries]
 
     def __len__(self) -> int:
         return len(self._entries)

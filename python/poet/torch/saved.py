@@ -26,7 +26,7 @@ from .compiling import Compiled, Settings, pages_for
 from .copies import Copies
 from .costs_file import machine
 from .device import Device
-from .measure import layout_of, storage_address
+from .owners import Owners
 from .program import Program
 from .updating import Updates
 
@@ -35,30 +35,25 @@ _FIRST = b"poet steps 1\n"
 
 @dataclasses.dataclass(frozen=True)
 class Saved:
-    """A compiled step. `digest`: of all that it depends on (digests.py). `theirs`: the program's constants that are somebody's tensors, which may
-    change, by their numbers among the tensors that it depends on; None: some are not among these, or decide what runs."""
+    """A compiled step. `digest`: of all that it depends on (digests.py). `owners`: of its constants; None: some are not known."""
 
     digest: str
     program: Program
     result: Result
     copies: Copies
-    theirs: Optional[dict[int, int]]
+    owners: Optional[Owners]
 
     @staticmethod
     def of(digest: str, compiled: Compiled, tensors: Sequence[torch.Tensor]) -> Saved:
         """What is saved of a step that depends on these tensors."""
-        constants = compiled.program.constants
-        number = {(storage_address(tensor), layout_of(tensor)): i for i, tensor in enumerate(tensors)}
-        somebodys = {i: constant for i, constant in enumerate(constants) if constant.numel() and i not in compiled.program.fresh}
-        theirs = {i: number.get((storage_address(constant), layout_of(constant))) for i, constant in somebodys.items()}
-        known = {i: other for i, other in theirs.items() if other is not None}
-        all_known = len(known) == len(theirs) and not any(guard.has_tensors() for guard in compiled.program.guards)
-        return Saved(digest, compiled.program, compiled.result, compiled.copies, known if all_known else None)
+        owners = Owners.among(tensors, compiled.program)
+        return Saved(digest, compiled.program, compiled.result, compiled.copies, owners if owners.all_known else None)
 
     def restored(self, how: Settings, updates: Updates, device: Device, tensors: Sequence[torch.Tensor]) -> Compiled:
         """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""
-        assert self.result.plan is not None and self.theirs is not None
-        constants = [tensors[self.theirs[i]].detach() if i in self.theirs else constant for i, constant in enumerate(self.program.constants)]
+        assert self.result.plan is not None and self.owners is not None
+        owner_of = self.owners.of
+        constants = [tensors[owner_of[i][0]].detach() if i in owner_of else constant for i, constant in enumerate(self.program.constants)]
         code = code_of(self.program, self.result.plan, updates.one_by_one)
         program = dataclasses.replace(self.program, constants=constants)
         return Compiled(program, self.result, code, code.function(), pages_for(how, code), self.copies, device)
@@ -68,7 +63,7 @@ def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved], device: 
     """Writes a file, whole or not at all. Raises InputError where it cannot be, or if a step has what cannot be written."""
     path = os.fspath(file)
     steps = list(steps)
-    if any(step.theirs is None for step in steps):
+    if any(step.owners is None for step in steps):
         raise InputError("step", "cannot be saved: its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells, or goes by its value; make it a buffer")
     packed = io.BytesIO()
     try:
@@ -99,12 +94,16 @@ def read(file: Union[str, "os.PathLike[str]"], device: Device) -> list[Saved]:
         raise InputError("saved", f"{path!r} cannot be read: {error.strerror}") from error
     if not content.startswith(_FIRST):
         raise InputError("saved", f"{path!r} is not a file of step.save()")
-    if not content.startswith(_maker(device), len(_FIRST)):
+    maker, end, packed = content[len(_FIRST) :].partition(b"\n")
+    if end and maker + end != _maker(device):
         return []
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # PyTorch 2.13 of its own trees
-            steps: list[Saved] = pickle.loads(zlib.decompress(content[len(_FIRST) + len(_maker(device)) :]))
+            reader = zlib.decompressobj()
+            steps = pickle.loads(reader.decompress(packed))
+        if not reader.eof or reader.unused_data or not isinstance(steps, list) or not all(isinstance(step, Saved) for step in steps):
+            raise ValueError("it has something else than steps")
         return steps
     except Exception as error:  # whatever pickle meets
         raise InputError("saved", f"{path!r} is damaged: {error}") from error

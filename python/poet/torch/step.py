@@ -17,7 +17,8 @@ from .compiling import Compiled, Settings, check_tensors, compiled_step
 from .dependence import Dependence, Key
 from .device import Device
 from .errors import StorageError
-from .kept import MOST, Kept
+from .kept import MOST, Entry, Kept
+from .owners import Owners
 from .ran import Ran
 from .saved import Saved, write
 from .subject import Subject
@@ -58,7 +59,7 @@ class Step:
         self._roots = [module, loss]
         self._results: frozenset[str] = frozenset()  # attributes that code leaves results in
         self._ran = Ran()
-        self._depends = Dependence(self._roots, None, self._results, optimizer, device)
+        self._depends = Dependence(self._roots, None, self._results, optimizer, updates, device)
         self._latest: Optional[Compiled] = None
         self._last_key: Optional[Key] = None  # of the one that was compiled last
         self._anew = 0  # steps that were compiled one after another
@@ -177,25 +178,32 @@ class Step:
         leaves, spec = pytree.tree_flatten(batch)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         key, held = self._depends.key(repr(spec), leaves)
-        compiled = self._compiled.find(key, tensors)
+        compiled = self._compiled.find(key, tensors, lambda owners, constants: self._have_owners(owners, constants, tensors, held))
         if compiled is not None:
             self._anew = 0
         else:
             check_tensors(self.module, tensors, self._device)
             # By what is known before anything runs, as another process will know it.
-            at_first = self._depends if len(self._compiled) == 0 else Dependence(self._roots, None, self._results, self.optimizer, self._device)
+            at_first = self._depends if len(self._compiled) == 0 else Dependence(self._roots, None, self._results, self.optimizer, self._updates, self._device)
             key, held = at_first.key(repr(spec), leaves)
             digest = at_first.digest(key, held, list(self.module.parameters()), self._how.essentials(), self._updates.essentials(), self.keep_gradients)
             named = at_first.tensors(held)
             known = next((each for each in self._saved if each.digest == digest and all(guard.holds(tensors) for guard in each.program.guards)), None)
             compiled = compiled_step(self._subject(batch), self._how, None if known is None else known.restored(self._how, self._updates, self._device, named))
             self._results |= compiled.program.replaced
-            self._depends = Dependence(self._roots, self._ran, self._results, self.optimizer, self._device)
+            self._depends = Dependence(self._roots, self._ran, self._results, self.optimizer, self._updates, self._device)
             key, held = self._depends.key(repr(spec), leaves)
             self._warn_of(key)
-            self._compiled.add(key, compiled, held, Saved.of(digest, compiled, named))
+            owners = Owners.among(self._depends.tensors(held), compiled.program)
+            self._compiled.add(Entry(key, held, compiled, owners, Saved.of(digest, compiled, named)))
         self._latest = compiled
         return compiled, tensors
+
+    def _have_owners(self, owners: Owners, constants: list[torch.Tensor], batch: Sequence[torch.Tensor], held: Sequence[Any]) -> bool:
+        if not owners.of and not owners.asked:
+            return True
+        named, buffers, _ = self._depends.parameters_of(self.module)
+        return owners.give(constants, self._depends.tensors(held), [*named.values(), *buffers.values(), *batch])
 
     def _subject(self, batch: Any) -> Subject:
         tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]

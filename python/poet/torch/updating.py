@@ -31,8 +31,13 @@ class Updates:
         return self.when == "early" or self.adds
 
     def essentials(self) -> Any:
-        """What another process knows it by."""
-        return (self.when, self.every, self.clip_norm, type(self.scaler).__qualname__)
+        """What another process knows it by. A scaler that is switched off returns the loss as it is."""
+        return (self.when, self.every, self.clip_norm, type(self.scaler).__qualname__, getattr(self.scaler, "is_enabled", bool)())
+
+    def tensors(self) -> list[torch.Tensor]:
+        """Those of its own that steps read."""
+        scale = getattr(self.scaler, "_scale", None)
+        return [scale] if isinstance(scale, torch.Tensor) else []
 
     def scaled(self, loss: torch.Tensor) -> torch.Tensor:
         """What gradients are of."""

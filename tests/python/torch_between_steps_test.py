@@ -1,0 +1,135 @@
+"""poet.torch: what users change between two steps: losses and parameters are PyTorch's."""
+
+import copy
+
+from support import main
+from torch_support import TorchCase, enough, torch
+
+if torch is not None:
+    from torch import nn
+    from torch.nn import functional as F
+
+    import poet.torch
+
+    class Summed(nn.Module):
+        """A layer, one that no table of the module has, and a tensor that is no buffer."""
+
+        def __init__(self):
+            super().__init__()
+            self.layer, self.scale, self.hidden = nn.Linear(6, 3), torch.ones(3), [nn.Linear(6, 3)]
+
+        def forward(self, x):
+            return self.layer(x) * self.scale + self.hidden[0](x)
+
+
+def of_classes(module, batch):
+    return F.cross_entropy(module(batch[0]), batch[1])
+
+
+def linear():
+    return nn.Linear(6, 3)
+
+
+def sgd(module):
+    return torch.optim.SGD(module.parameters(), 0.1)
+
+
+def batches(count=4):
+    return [(torch.randn(4, 6), torch.randint(0, 3, (4,))) for _ in range(count)]
+
+
+class BetweenSteps(TorchCase):
+    def trained(self, change, make, forward, optimizer, data, **options):
+        """Losses and parameters after each step, by poet if there are options; `change(i, module, optimizer)` runs before step i."""
+        torch.manual_seed(0)
+        module = make()
+        by, step, log = optimizer(module), None, []
+        for i, batch in enumerate(data()):
+            change(i, module, by)
+            if options:
+                step = step or poet.torch.compile_step(module, None, by, batch, forward=forward, ram_budget="least", progress=enough, **options)
+                loss = step(batch)
+            else:
+                by.zero_grad(set_to_none=True)
+                loss = forward(module, batch)
+                loss.backward()
+                by.step()
+            log.append((loss.item(), [parameter.detach().clone() for parameter in module.parameters()]))
+        return step, log
+
+    def expect_pytorchs(self, change, make=linear, forward=of_classes, optimizer=sgd, data=batches, compiled=None, storage=None, **options):
+        """`compiled`: how many steps are compiled, if it is to be known."""
+        _, expected = self.trained(change, make, forward, optimizer, data)
+        step, log = self.trained(change, make, forward, optimizer, data, storage=storage, **options)
+        for i, (ours, theirs) in enumerate(zip(log, expected)):
+            self.assertEqual(ours[0], theirs[0], f"loss of step {i}")
+            self.assertTrue(all(map(torch.equal, ours[1], theirs[1])), f"parameters after step {i}")
+        if compiled is not None:
+            self.assertEqual(len(step._compiled), compiled)
+
+    def test_tensors_of_others_that_lie_elsewhere_or_are_others(self):
+        """A teacher, which is no part of the module: its tensors are read where they are now, and nothing is compiled again."""
+        teacher = linear().requires_grad_(False)
+        first = copy.deepcopy(teacher.state_dict())
+
+        def average(i, module, _):  # of momentum contrast
+            for mine, its in zip(teacher.parameters(), module.parameters()):
+                mine.data = mine.data * 0.9 + its.data * 0.1
+
+        def assigned(i, module, _):
+            teacher.weight = nn.Parameter(module.weight.detach() * 2, False)
+
+        def there_and_back(i, *_):
+            teacher.double().float()
+            teacher.weight.mul_(0.5)
+
+        for change in (average, assigned, there_and_back):
+            with self.subTest(change=change.__name__):
+
+                def changes(i, module, optimizer):
+                    if i == 0:
+                        teacher.weight, teacher.bias = (nn.Parameter(first[name].clone(), False) for name in ("weight", "bias"))
+                    else:
+                        change(i, module, optimizer)
+
+                self.expect_pytorchs(changes, forward=lambda module, batch: F.mse_loss(module(batch[0]), teacher(batch[0])), compiled=1)
+
+    def test_a_teacher_that_gets_the_modules_memory(self):
+        """It follows the module from then on. Buffers that a step changes it cannot share."""
+        teacher = linear().requires_grad_(False)
+        first = teacher.weight.data
+
+        def tied(i, module, _):
+            teacher.weight.data = first if i < 2 else module.weight.data
+
+        self.expect_pytorchs(tied, forward=lambda module, batch: F.mse_loss(module(batch[0]), teacher(batch[0])), compiled=2)
+
+    def test_two_tensors_of_others_that_are_one_at_first(self):
+        one, other = torch.ones(3), torch.ones(3)
+        other.data = one.data
+
+        def parted(i, *_):
+            other.data = one.data if i < 2 else torch.full((3,), 2.0)
+
+        self.expect_pytorchs(parted, forward=lambda module, batch: (F.cross_entropy(module(batch[0]) * one * other, batch[1])))
+
+    def test_weights_of_the_loss_and_tensors_that_are_no_buffers(self):
+        loss = nn.CrossEntropyLoss(weight=torch.ones(3))
+
+        def weight(i, *_):
+            loss.weight = torch.arange(3) + 1.0 + i
+
+        def data(i, module, _):
+            module.scale.data = torch.ones(3) * (i + 1)
+
+        def hidden(i, module, _):
+            for parameter in module.hidden[0].parameters():
+                parameter.data = parameter.data * 0.5
+
+        self.expect_pytorchs(weight, forward=lambda module, batch: loss(module(batch[0]), batch[1]), compiled=1)
+        self.expect_pytorchs(data, make=Summed, compiled=1)
+        self.expect_pytorchs(hidden, make=Summed, compiled=1)
+
+
+if __name__ == "__main__":
+    main()
