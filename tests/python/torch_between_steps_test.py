@@ -1,6 +1,7 @@
 """poet.torch: what users change between two steps: losses and parameters are PyTorch's."""
 
 import copy
+import unittest
 
 from support import main
 from torch_support import TorchCase, enough, torch
@@ -20,6 +21,24 @@ if torch is not None:
 
         def forward(self, x):
             return self.layer(x) * self.scale + self.hidden[0](x)
+
+    class Lookahead(torch.optim.SGD):
+        """Has slow weights of its own, counts in a dictionary, and sets its rate."""
+
+        def __init__(self, parameters):
+            super().__init__(parameters, lr=0.1)
+            self.count = {"steps": 0}
+            self.slow = [parameter.detach().clone() for parameter in self.param_groups[0]["params"]]
+
+        def step(self, closure=None):
+            self.count["steps"] += 1
+            self.param_groups[0]["lr"] = 0.1 / self.count["steps"]
+            super().step(closure)
+            if self.count["steps"] % 2 == 0:
+                with torch.no_grad():
+                    for slow, parameter in zip(self.slow, self.param_groups[0]["params"]):
+                        slow.add_(parameter - slow, alpha=0.5)
+                        parameter.copy_(slow)
 
 
 def of_classes(module, batch):
@@ -129,6 +148,77 @@ class BetweenSteps(TorchCase):
         self.expect_pytorchs(weight, forward=lambda module, batch: loss(module(batch[0]), batch[1]), compiled=1)
         self.expect_pytorchs(data, make=Summed, compiled=1)
         self.expect_pytorchs(hidden, make=Summed, compiled=1)
+
+    def test_optimizers_with_what_is_no_state(self):
+        """Trying them on copies changes nothing of theirs."""
+        self.expect_pytorchs(lambda *_: None, make=lambda: nn.Linear(6, 3, bias=False), optimizer=lambda module: Lookahead(module.parameters()))
+        module = linear()
+        with self.assertRaisesRegex(poet.InputError, "^optimizer: cannot be tried on copies of one parameter at a time \\(The size of tensor a"):
+            self.compiled(module, batches(1)[0], lambda parameters: Lookahead(parameters), F.cross_entropy)
+
+    @unittest.skipUnless(torch is not None and hasattr(torch.optim.Optimizer, "register_step_post_hook"), "PyTorch 1 has no hooks of steps")
+    def test_hooks_of_the_optimizers_step(self):
+        """An average of the weights, say: called once in a step, and not while it is compiled."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        calls = []
+
+        def adam(parameters):
+            optimizer = torch.optim.Adam(parameters)
+            optimizer.register_step_post_hook(lambda *_: calls.append("its own"))
+            return optimizer
+
+        of_all = register_optimizer_step_post_hook(lambda *_: calls.append("of all"))
+        (batch,) = batches(1)
+        try:
+            step, _ = self.compiled(linear(), batch, adam, F.cross_entropy)
+            self.assertEqual(calls, [])
+            step(batch)
+            self.assertEqual(sorted(calls), ["its own", "of all"])
+            with self.assertRaisesRegex(poet.InputError, '^updates: "early" takes the optimizer\'s step once for each parameter: hooks'):
+                self.compiled(linear(), batch, torch.optim.Adam, F.cross_entropy, updates="early")
+        finally:
+            of_all.remove()
+        step, optimizer = self.compiled(linear(), batch, torch.optim.Adam, F.cross_entropy, updates="early")
+        optimizer.register_step_pre_hook(lambda *_: None)
+        with self.assertRaisesRegex(poet.InputError, '^updates: "early"'):
+            step(batch)
+
+    def test_a_function_in_place_of_the_optimizers_step(self):
+        def counts(module):
+            optimizer = sgd(module)
+            step, optimizer.steps = optimizer.step, 0
+
+            def counted(*args, **options):
+                optimizer.steps += 1
+                optimizer.param_groups[0]["lr"] = 0.1 / optimizer.steps
+                return step(*args, **options)
+
+            optimizer.step = counted
+            return optimizer
+
+        self.expect_pytorchs(lambda *_: None, optimizer=counts)
+        with self.assertRaisesRegex(poet.InputError, '^updates: "early"'):
+            self.expect_pytorchs(lambda *_: None, optimizer=counts, updates="early")
+
+        def scheduled(module):
+            optimizer = sgd(module)
+            optimizer.scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+            return optimizer
+
+        self.expect_pytorchs(lambda i, _, optimizer: i == 0 or optimizer.scheduler.step(), optimizer=scheduled, updates="early")
+
+    def test_state_of_parameters_that_were_frozen_is_in_the_plan(self):
+        module = nn.Sequential(nn.Linear(200, 300), nn.ReLU(), nn.Linear(300, 100))
+        batch = torch.randn(64, 200), torch.randint(0, 100, (64,))
+        step, optimizer = self.compiled(module, batch, torch.optim.Adam, F.cross_entropy, storage=None)
+        step(batch)
+        module[0].weight.requires_grad_(False)
+        step.compile(batch)
+        state = [each for of_one in optimizer.state.values() for each in of_one.values() if isinstance(each, torch.Tensor)]
+        with poet.torch.Ledger([*module.parameters(), *batch, *state]) as ledger:
+            step(batch)
+        self.assertLessEqual(ledger.peak_bytes, step.peak_bytes)
 
 
 if __name__ == "__main__":

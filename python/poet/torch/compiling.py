@@ -23,8 +23,9 @@ from .cost import Cost
 from .device import Device
 from .draws import Draws
 from .errors import CaptureError, NeedsRealTensors
-from .measure import AliasFound, LayoutDiffers, measure, measure_additions, measure_clipping, measure_updates, storage_address, storage_of
+from .measure import AliasFound, LayoutDiffers, measure, storage_address, storage_of
 from .module_state import parameters_of
+from .optimizers import has_own_step, measure_additions, measure_clipping, measure_updates, other_state_bytes
 from .problem import Power, graph_of
 from .program import Program
 from .storage import Pages, measure_pages
@@ -131,6 +132,8 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     for parameter, update, name in zip(parameters, updates, named):
         if update is None and parameter.requires_grad and of.updates.when == "early":
             raise InputError("optimizer", f"does not have {name}, which requires a gradient")
+    if of.updates.when == "early" and has_own_step(of.optimizer):
+        raise InputError("updates", "\"early\" takes the optimizer's step once for each parameter: hooks of it, or a function in its place, would run as often")
     given = {"parameter": parameters, "buffer": buffers, "batch": of.tensors, "constant": program.constants}
     resident = _resident_bytes({"buffers": buffers, "the batch": of.tensors, "constants": program.constants})
     if of.updates.adds:
@@ -138,6 +141,7 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
     copies = copies_of(program, parameters, lambda place: given[place.kind][place.index])
     resident["copies among the outputs"] = sum(copies.outputs)
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
+    resident["optimizer state"] += other_state_bytes(of.optimizer, [p for p, update in zip(parameters, updates) if update is not None])
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.
     draws = sum(op.is_random for op in program.ops)
     resident["generator state"] = sum(state.numel() for state in random) * (1 + draws + (draws > 0))

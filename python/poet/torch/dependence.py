@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import AbstractSet, Any, NamedTuple, Optional, Sequence
 
 import torch
+from torch._subclasses import FakeTensor
 
 from ..errors import InputError
 from .compiling import has_hooks
@@ -13,6 +14,7 @@ from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
 from .measure import layout_of, storage_address
 from .module_state import key_of, parameters_of, plain_key
+from .optimizers import has_own_step
 from .ran import Ran
 from .surroundings import Surroundings
 from .updating import Updates
@@ -33,7 +35,7 @@ class Key(NamedTuple):
     around: tuple[Any, ...]
     flags: tuple[Any, ...]
     hooks: tuple[Any, ...]
-    groups: tuple[Any, ...]  # of the optimizer
+    groups: tuple[Any, ...]  # of the optimizer, and whether it has a step of its own
 
     def is_of_shapes_like(self, other: Key) -> bool:
         return (self.structure, self.batch) == (other.structure, other.batch)
@@ -99,19 +101,19 @@ class Dependence:
 
     def tensors(self, held: Sequence[Any]) -> list[torch.Tensor]:
         """Returns the tensors that code may read by names, in an order that keys and digests go by; `held`: of key()."""
-        of_objects = [each for each in held if isinstance(each, torch.Tensor)]
+        of_objects = [each for each in held if isinstance(each, torch.Tensor) and not isinstance(each, FakeTensor)]
         return [*(tensor for _, _, tensor in self._watched.tensors()), *of_objects, *self._updates.tensors()]
 
     def digest(self, key: Key, held: Sequence[Any], parameters: Sequence[torch.Tensor], *more: Any) -> str:
         """Returns the digest of a key, of the code that is reached, and of `more`. `parameters`: those that the optimizer's groups have."""
         objects = {id(each): each for each in held}
         numbers = {id(parameter): i for i, parameter in enumerate(parameters)}
-        groups = [([numbers.get(number) for number in group], options) for group, options in key.groups]
+        groups = [([numbers.get(number) for number in group], options) for group, options in key.groups[1]]
         around = sorted(map(repr, plain(key.around, objects)))  # sets are followed in another order
         code = sorted({*map(code_digest, self._around.code), *(repr(said_of(each)) for each in self._around.functions())})
         alike = _alike(self.tensors(held))
         return digest_of(alike, key.structure, plain(key.batch, objects), plain(key.attributes, objects), key.tensors, key.shared, around, key.flags,
-                         plain(key.hooks, objects), groups, plain(type(self._optimizer), {}), code, more)  # fmt: skip
+                         plain(key.hooks, objects), key.groups[0], groups, plain(type(self._optimizer), {}), code, more)  # fmt: skip
 
 
 def _flags(device: Device) -> tuple[Any, ...]:
@@ -131,10 +133,11 @@ def _flags(device: Device) -> tuple[Any, ...]:
 
 def _groups(optimizer: torch.optim.Optimizer) -> tuple[Any, ...]:
     """What the optimizer's state and memory go by: whose parameters it has, and which of its options are on. Their numbers may change."""
-    return tuple(
+    groups = tuple(
         (tuple(map(id, group["params"])), tuple((name, bool(value)) for name, value in group.items() if isinstance(value, (bool, int, float)) and "lr" not in name))
         for group in optimizer.param_groups
     )
+    return (has_own_step(optimizer), groups)
 
 
 def _shared(batch: Sequence[torch.Tensor], named: Sequence[tuple[str, str, torch.Tensor]]) -> tuple[tuple[int, int], ...]:

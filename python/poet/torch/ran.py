@@ -49,7 +49,8 @@ class Ran:
 
     def _note(self, frame: types.FrameType) -> None:
         code = frame.f_code
-        if is_foreign(code.co_filename) or is_of_package(code.co_filename):
+        # What PyTorch makes by eval() for a trace is no module's.
+        if is_foreign(code.co_filename) or is_of_package(code.co_filename) or "__name__" not in frame.f_globals:
             self._others[id(code)] = code
             return
         self.code[id(code)] = code, frame.f_globals
