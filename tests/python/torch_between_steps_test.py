@@ -1,12 +1,22 @@
 """poet.torch: what users change between two steps: losses and parameters are PyTorch's."""
 
+import array
+import collections
+import contextvars
 import copy
+import functools
+import operator
+import sys
+import types
 import unittest
+import weakref
+from unittest import mock
 
 from support import main
 from torch_support import TorchCase, enough, torch
 
 if torch is not None:
+    import numpy
     from torch import nn
     from torch.nn import functional as F
 
@@ -148,6 +158,70 @@ class BetweenSteps(TorchCase):
         self.expect_pytorchs(weight, forward=lambda module, batch: loss(module(batch[0]), batch[1]), compiled=1)
         self.expect_pytorchs(data, make=Summed, compiled=1)
         self.expect_pytorchs(hidden, make=Summed, compiled=1)
+
+    def test_numbers_in_what_is_neither_a_list_nor_an_object_of_ones_own(self):
+        names = {"by": 1.0}
+        module = types.ModuleType("scales")
+        of_context, of_array, long, numbers = contextvars.ContextVar("by", default=1.0), array.array("d", [1.0]), [1.0] * 3000, numpy.ones(3000)
+        own = collections.UserDict(by=1.0)
+
+        class Scale:
+            by = 1.0
+
+        scale, read = Scale(), operator.attrgetter("by")
+        weak = weakref.ref(scale)
+
+        def imported(h):
+            import scales
+
+            return h * scales.by
+
+        def imported_name(h):
+            from scales import by
+
+            return h * by
+
+        view = types.MappingProxyType(names)
+        ways = {"an import": imported, "a name of an import": imported_name, "a view of a dictionary": lambda h: h * view["by"]}
+        ways.update({"a context's variable": lambda h: h * of_context.get(), "an array": lambda h: h * of_array[0], "a long list": lambda h: h * long[0]})
+        ways.update({"a long array of numpy's": lambda h: h * float(numbers[0]), "a class of Python's": lambda h: h * own["by"]})
+        ways.update({"a getter": lambda h: h * read(scale), "a weak reference": lambda h: h * weak().by})
+
+        def change(i, *_):
+            by = 1.0 + i // 2
+            own["by"] = module.by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
+            of_context.set(by)
+
+        with mock.patch.dict(sys.modules, scales=module):
+            for way, function in ways.items():
+                with self.subTest(way=way):
+                    forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
+                    self.expect_pytorchs(change, forward=forward, compiled=2)
+
+    def test_what_pytorchs_objects_hold(self):
+        """Rates of optimizers and schedulers, and what a distribution is of."""
+        known = {}
+
+        def optimizer(module):
+            known["optimizer"] = sgd(module)
+            known["scheduler"] = torch.optim.lr_scheduler.StepLR(known["optimizer"], 1, 0.5)
+            return known["optimizer"]
+
+        def by_scheduler(module, batch):
+            return of_classes(module, batch) * (1 + known["scheduler"].get_last_lr()[0])
+
+        def by_group(module, batch):
+            return of_classes(module, batch) * (1 + known["optimizer"].param_groups[0]["lr"])
+
+        for forward in (by_scheduler, by_group):
+            self.expect_pytorchs(lambda i, *_: i == 0 or known["scheduler"].step(), forward=forward, optimizer=optimizer)
+        prior = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
+
+        def likely(module, batch):
+            h = module(batch[0])
+            return F.cross_entropy(h, batch[1]) - prior.log_prob(h).mean()
+
+        self.expect_pytorchs(lambda i, *_: setattr(prior, "loc", torch.ones(3) * i), forward=likely)
 
     def test_optimizers_with_what_is_no_state(self):
         """Trying them on copies changes nothing of theirs."""

@@ -18,6 +18,10 @@ def is_foreign_class(kind: type) -> bool:
     return kind.__module__.split(".")[0] in ("torch", "numpy", "builtins")
 
 
+def is_of_poet(kind: type) -> bool:
+    return kind.__module__.split(".")[0] == "poet"
+
+
 def is_of_package(file: Optional[str]) -> bool:
     """Whether it is of an installed package; what that makes for the user may change."""
     return file is not None and f"-packages{os.sep}" in file

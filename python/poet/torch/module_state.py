@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
+import contextvars
 import copy
 import dataclasses
-from typing import AbstractSet, Any, Iterable, Iterator, Mapping, Optional
+import hashlib
+import marshal
+import types
+from typing import AbstractSet, Any, Iterable, Iterator, Mapping, Optional, cast
 
 import numpy
 import torch
@@ -35,7 +40,9 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
 _OF_RECURRENT = {"_flat_weights", "_flat_weight_refs"}  # parameters again
 _TABLES = {"_parameters", "_buffers", "_modules", *_OF_RECURRENT}
 _DEEPEST = 16  # containers in containers
-_MOST_COMPARED = 1024  # elements of a container that are compared; larger ones count as objects
+_MOST_COMPARED = 1024  # elements of a container that are compared one by one
+_MOST_PACKED = 100_000  # that are compared together, if they are numbers and texts; larger ones count as objects
+_MOST_BYTES = 1 << 20  # of an array that is compared
 _AT_ONCE = {bool, int, str, type(None)}  # in every step
 
 
@@ -54,7 +61,7 @@ def attributes_of(
         key.append((path, type(part), type(part).forward))
         for name, value in vars(part).items():
             kind = type(value)
-            if read is not None and kind in (list, dict, set) and name not in read and not name.startswith("_"):
+            if not counts(name, value, read):
                 continue
             if but and f"{path}.{name}".lstrip(".") in but:
                 continue
@@ -67,6 +74,11 @@ def attributes_of(
     return tuple(key), held
 
 
+def counts(name: str, value: Any, read: Optional[AbstractSet[str]]) -> bool:
+    """Whether an attribute of a module may matter, if those with the names `read` do: what a loop collects in others does not."""
+    return read is None or type(value) not in (list, dict, set) or name in read or name.startswith("_")
+
+
 def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
     """Returns a key of numbers, texts, and lists, tuples, sets and dictionaries; of all else, in containers too, which object it is. And puts those
     objects to those that are `held`, as they must live as long as the key does. 1, 1.0 and True differ."""
@@ -75,14 +87,28 @@ def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
         return (kind, value)
     if kind in (float, complex):
         return (kind, repr(value))  # nan is nan
-    if depth <= _DEEPEST and isinstance(value, (list, tuple, collections.deque, set, frozenset, dict)) and len(value) <= _MOST_COMPARED:
-        parts = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
-        keys = [key_of(part, held, depth + 1) for part in parts]
-        return (kind, *(sorted(keys, key=repr) if isinstance(value, (set, frozenset)) else keys))
+    if isinstance(value, types.MappingProxyType):
+        return (kind, key_of(dict(value), held, depth))
+    if isinstance(value, (list, tuple, collections.deque, set, frozenset, dict)):
+        if len(value) <= _MOST_COMPARED and depth <= _DEEPEST:
+            parts = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
+            keys = [key_of(part, held, depth + 1) for part in parts]
+            return (kind, *(sorted(keys, key=repr) if isinstance(value, (set, frozenset)) else keys))
+        if len(value) <= _MOST_PACKED:
+            with contextlib.suppress(ValueError):  # there are others than numbers and texts
+                return (kind, len(value), _digest(marshal.dumps(cast(Any, value), 2)))
     held.append(value)
-    if isinstance(value, numpy.ndarray) and value.size <= _MOST_COMPARED and numpy.dtype(value.dtype).kind in "biufcSU":  # not of objects
-        return (kind, value.shape, str(value.dtype), value.tobytes())
+    if isinstance(value, contextvars.ContextVar):
+        return (kind, id(value), key_of(value.get(None), held, depth))
+    if isinstance(value, array.array) and len(value) * value.itemsize <= _MOST_BYTES:
+        return (kind, value.typecode, _digest(value.tobytes()))
+    if isinstance(value, numpy.ndarray) and value.nbytes <= _MOST_BYTES and numpy.dtype(value.dtype).kind in "biufcSU":  # not of objects
+        return (kind, value.shape, str(value.dtype), _digest(value.tobytes()))
     return (kind, id(value))
+
+
+def _digest(content: bytes) -> bytes:
+    return content if len(content) <= 64 else hashlib.blake2b(content).digest()
 
 
 def plain_key(value: Any) -> Optional[tuple[Any, ...]]:

@@ -6,21 +6,27 @@ Followed from what makes the loss, by the names in its code: nothing is run.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import dis
 import functools
+import importlib.util
 import inspect
+import operator
 import sys
 import types
-from typing import Any, Callable, Iterable, Mapping, Optional
+import weakref
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
 
 import torch
 
-from .foreign import is_foreign, is_foreign_class, is_of_package
+from .foreign import is_foreign, is_foreign_class, is_of_package, is_of_poet
 from .module_state import key_of, plain_key
 from .ran import Ran
 
 _BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
 _OF_CLASSES = {"__init__", "__new__", "__post_init__", "__call__", "forward", "backward", "setup_context"}  # that calls of them run
+_OPERATORS = {"__call__", "__getitem__", "__iter__", "__len__", "__contains__", "__getattr__", "__enter__", "__float__", "__int__", "__index__", "__bool__"}
 _MOST_FOLLOWED = 64  # elements of a container whose own attributes count
 
 
@@ -93,7 +99,15 @@ class Surroundings:
                 self._read_methods(part, names | {"forward"})
                 self._watch_class(type(part), names)
                 self._follow((each for name, each in vars(part).items() if name in names), names)
-        elif isinstance(value, (list, tuple, set, frozenset, dict)):
+        elif isinstance(value, (operator.attrgetter, operator.itemgetter, operator.methodcaller)):
+            self._names_of_user |= {part for name in value.__reduce__()[1] if isinstance(name, str) for part in name.split(".")}
+        elif isinstance(value, contextvars.ContextVar):
+            self._follow([value.get(None)], names)
+        elif isinstance(value, weakref.ref):
+            self._follow([value()], names)
+        elif isinstance(value, (list, tuple, set, frozenset, dict, types.MappingProxyType)):
+            if isinstance(value, types.MappingProxyType):
+                value = dict(value)
             self._follow(list(value.values() if isinstance(value, dict) else value)[:_MOST_FOLLOWED], names)
         elif isinstance(value, type):
             self._watch_class(value, names)
@@ -101,9 +115,15 @@ class Surroundings:
                 self._read_methods(value, names | _OF_CLASSES)
         elif isinstance(getattr(value, "__wrapped__", None), types.FunctionType):  # of functools.lru_cache
             self._reach(value.__wrapped__, names)
-        elif not is_foreign_class(type(value)):
+        elif is_of_poet(type(value)):
+            pass  # what it notes while it runs
+        elif is_foreign_class(type(value)):
+            read = names | _names_in_methods(type(value), names)
+            self._watch(getattr(value, "__dict__", None) or {}, read, names)
+        else:
             own = getattr(value, "__dict__", None)
-            self._watch(own or {}, names, names)
+            read = names | _names_in_methods(type(value), names)
+            self._watch(own or {}, read, names)
             self._watch_slots(value, names)
             self._watch_class(type(value), names, own)
             self._reads.append(lambda: type(value))
@@ -157,6 +177,11 @@ class Surroundings:
             self.names |= global_names & _BY_NAME
             self._names_of_user |= names
         self._watch(mapping, global_names, names)
+        for name, attributes in _imports(code, mapping):
+            module = sys.modules.get(name)
+            if module is not None and not is_foreign(getattr(module, "__file__", "")):
+                self._watch(vars(module), attributes, names)
+                self._reach(module, names)
         return names
 
     def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
@@ -194,6 +219,41 @@ def _function_of(attribute: Any) -> Optional[types.FunctionType]:
     for name in ("fget", "__func__", "func"):  # of properties; of class and static methods; of cached properties and partial methods
         attribute = getattr(attribute, name, attribute) if not isinstance(attribute, types.FunctionType) else attribute
     return attribute if isinstance(attribute, types.FunctionType) else None
+
+
+def _names_in_methods(kind: type, names: Iterable[str]) -> frozenset[str]:
+    """Names in the methods of a library's class that code calls by those names or by operators, and in methods that these call."""
+    found: set[str] = set()
+    pending = {*names, *_OPERATORS}
+    while pending:
+        name = pending.pop()
+        method = _function_of(inspect.getattr_static(kind, name, None))
+        found.add(name)
+        if method is not None and is_foreign(method.__code__.co_filename):
+            pending |= set(_all_names(method.__code__)) - found
+    return frozenset(found)
+
+
+def _all_names(code: types.CodeType) -> list[str]:
+    return [*code.co_names, *(name for each in code.co_consts if isinstance(each, types.CodeType) for name in _all_names(each))]
+
+
+def _imports(code: types.CodeType, mapping: Mapping[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:
+    """The modules that code imports while it runs, and names that it imports of them."""
+    constants: list[Any] = [0, None]
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_CONST":
+            constants = [constants[1], instruction.argval]
+        elif instruction.opname == "IMPORT_NAME":
+            level, of_it = constants
+            name = instruction.argval
+            if level:
+                with contextlib.suppress(ImportError):  # it would fail if it ran
+                    name = importlib.util.resolve_name("." * level + name, str(mapping.get("__package__") or ""))
+            yield name if of_it else name.partition(".")[0], frozenset(of_it or ())
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _imports(each, mapping)
 
 
 def _content(cell: types.CellType) -> Any:

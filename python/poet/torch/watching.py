@@ -9,7 +9,7 @@ from typing import AbstractSet, Any, Optional, Sequence
 import numpy
 import torch
 
-from .module_state import attributes_of, key_of
+from .module_state import attributes_of, counts, key_of
 
 
 _CONTAINERS = (list, tuple, dict, set, collections.deque, numpy.ndarray)
@@ -41,7 +41,7 @@ class Watched:
         states = [attributes_of(each, self._but, self._read) for each in self._modules]
         self._key = tuple(key for key, _ in states)
         self._held = [each for _, objects in states for each in objects]
-        self._parts = [_Part(part) for module in self._modules for part in module.modules()]
+        self._parts = [_Part(part, self._read) for module in self._modules for part in module.modules()]
         self._tensors = [
             (name, kind, tensor)
             for module in self._modules
@@ -53,11 +53,12 @@ class Watched:
 class _Part:
     """A module's attributes without those of its parts: the objects, and the contents of lists and dictionaries. O(attributes), in C."""
 
-    def __init__(self, part: torch.nn.Module) -> None:
+    def __init__(self, part: torch.nn.Module, read: Optional[AbstractSet[str]]) -> None:
         self._part, self._kind, self._forward = part, type(part), type(part).forward
         tables = (vars(part), part._modules, part._parameters, part._buffers)
         self._tables = [(table, tuple(table), tuple(table.values())) for table in tables]
-        containers = [each for each in vars(part).values() if isinstance(each, _CONTAINERS) and not any(each is table for table in tables)]
+        counting = [each for name, each in vars(part).items() if counts(name, each, read)]
+        containers = [each for each in counting if isinstance(each, _CONTAINERS) and not any(each is table for table in tables)]
         self._empty = [each for each in containers if not isinstance(each, numpy.ndarray) and not each]
         self._full = [(each, key_of(each, [])) for each in containers if not any(each is empty for empty in self._empty)]
 
