@@ -9,6 +9,7 @@ import operator
 import sys
 import types
 import unittest
+import warnings
 import weakref
 from unittest import mock
 
@@ -19,6 +20,7 @@ if torch is not None:
     import numpy
     from torch import nn
     from torch.nn import functional as F
+    from torch.nn.utils import prune
 
     import poet.torch
 
@@ -76,7 +78,7 @@ class BetweenSteps(TorchCase):
         for i, batch in enumerate(data()):
             change(i, module, by)
             if options:
-                step = step or poet.torch.compile_step(module, None, by, batch, forward=forward, ram_budget="least", progress=enough, **options)
+                step = step or poet.torch.compile_step(module, None, by, batch, forward=forward, ram_budget="100%", progress=enough, **options)
                 loss = step(batch)
             else:
                 by.zero_grad(set_to_none=True)
@@ -222,6 +224,63 @@ class BetweenSteps(TorchCase):
             return F.cross_entropy(h, batch[1]) - prior.log_prob(h).mean()
 
         self.expect_pytorchs(lambda i, *_: setattr(prior, "loc", torch.ones(3) * i), forward=likely)
+
+    def test_weights_that_are_made_in_every_forward_pass(self):
+        """They remain where the layer has them, for whoever prunes again by them, and are in the plan."""
+
+        def pruned():
+            module = linear()
+            prune.l1_unstructured(module, "weight", 0.3)
+            return module
+
+        def again(i, module, _):
+            if i == 2:
+                prune.l1_unstructured(module, "weight", 0.3)
+
+        self.expect_pytorchs(again, make=pruned, optimizer=lambda module: torch.optim.SGD(module.parameters(), 2.0))
+
+        def normed():
+            torch.manual_seed(1)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                return nn.Sequential(nn.utils.weight_norm(nn.Linear(60, 80)), nn.ReLU(), nn.utils.spectral_norm(nn.Linear(80, 3)))
+
+        plain, module = normed(), normed()
+        batch = torch.randn(4, 60), torch.randint(0, 3, (4,))
+        step, _ = self.compiled(module, batch, torch.optim.Adam, F.cross_entropy, storage=None)
+        step(batch)
+        parts = [tensor for part in module.modules() for tensor in vars(part).values() if isinstance(tensor, torch.Tensor)]
+        with poet.torch.Ledger([*module.parameters(), *module.buffers(), *batch, *parts, *(each for state in step.optimizer.state.values() for each in state.values())]) as ledger:
+            step(batch)
+        self.assertLessEqual(ledger.peak_bytes, step.peak_bytes)
+        optimizer = torch.optim.Adam(plain.parameters())
+        for _ in range(2):
+            optimizer.zero_grad()
+            F.cross_entropy(plain(batch[0]), batch[1]).backward()
+            optimizer.step()
+        for i in (0, 2):
+            self.assertTrue(torch.equal(module[i].weight, plain[i].weight))
+
+    def test_what_a_first_forward_pass_sets_up(self):
+        """Hooks, as transformers sets them up for outputs of layers, and flags: they are as before after compilation."""
+        y, x = torch.randint(0, 3, (4,)), torch.randn(4, 6)
+
+        class Lazy(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.seen = linear(), collections.Counter()
+
+            def forward(self, x):
+                if not self.seen["forward"]:
+                    self.seen["forward"] += 1
+                    self.layer.register_forward_hook(lambda _, inputs, output: output * 2)
+                return self.layer(x)
+
+        module = Lazy()
+        plain = copy.deepcopy(module)
+        step, _ = self.compiled(module, (x, y), loss_fn=F.cross_entropy)
+        self.assertEqual((len(module.layer._forward_hooks), dict(module.seen)), (0, {}))
+        self.assertEqual(float(step((x, y))), float(F.cross_entropy(plain(x), y)))
 
     def test_optimizers_with_what_is_no_state(self):
         """Trying them on copies changes nothing of theirs."""

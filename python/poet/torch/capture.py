@@ -68,7 +68,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
         guards[:] = asked.guards
         made[:] = asked.constants
         returns.append(returned)
-        return [*returned.tensors, *gradients, *left.buffers.values()]
+        return [*returned.tensors, *gradients, *left.buffers.values(), *_tensors_for_others(left).values()]
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
@@ -90,7 +90,8 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     kinds = [Place("parameter", i) for i in range(len(parameters))]
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(of.tensors))]
-    program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, [list(buffers).index(name) for name in lefts[0].buffers], views)
+    assigned = [list(buffers).index(name) for name in lefts[0].buffers]
+    program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, assigned, list(_tensors_for_others(lefts[0])), views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.is_checkpointed = is_checkpointed()
     program.replaced = frozenset(lefts[0].attributes)
@@ -216,7 +217,15 @@ def autocast_cache(enabled: bool) -> Iterator[None]:
         torch.clear_autocast_cache()
 
 
-_GOES_ON = "is changed by the step and goes into the next; make it a buffer and change it in place, or collect what the step returns"
+_GOES_ON = (
+    "is changed by the step and goes into the next; make it a buffer and change it in place, or collect what the step returns; "
+    "what code sets up in its first run is there after one without poet"
+)
+
+
+def _tensors_for_others(left: Left) -> dict[str, torch.Tensor]:
+    """Those that replaced others, by the attributes' names: pruning and weight norm make the weights that a layer reads in every forward pass."""
+    return {name: now for name, (before, now) in left.attributes.items() if isinstance(before, torch.Tensor) and isinstance(now, torch.Tensor)}
 
 
 def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, traced: torch.fx.GraphModule, again: Callable[[], Any]) -> None:

@@ -24,7 +24,7 @@ from .device import Device
 from .draws import Draws
 from .errors import CaptureError, NeedsRealTensors
 from .measure import AliasFound, LayoutDiffers, measure, storage_address, storage_of
-from .module_state import parameters_of
+from .module_state import attribute_of, parameters_of
 from .optimizers import has_own_step, measure_additions, measure_clipping, measure_updates, other_state_bytes
 from .problem import Power, graph_of
 from .program import Program
@@ -140,6 +140,7 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
         resident["gradients"] = sum(p.numel() * p.element_size() for p, gradient in zip(parameters, program.gradients) if gradient is not None)
     copies = copies_of(program, parameters, lambda place: given[place.kind][place.index])
     resident["copies among the outputs"] = sum(copies.outputs)
+    resident["attributes that the step sets anew"] = sum(storage_of(attribute_of(of.module, name)).nbytes() for name in program.left)
     resident["optimizer state"] = sum(update.state_bytes for update in updates if update is not None)
     resident["optimizer state"] += other_state_bytes(of.optimizer, [p for p, update in zip(parameters, updates) if update is not None])
     # Saved once for the step and once for each random operator; while one of these is computed again, also what it then is.

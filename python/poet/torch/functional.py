@@ -14,7 +14,7 @@ from typing import AbstractSet, Any, Optional, Sequence
 import torch
 
 from .errors import CaptureError, NeedsRealTensors
-from .program import Op, Place, Program, Value, View
+from .program import Op, Place, Program, Value, View, leaves
 
 aten = torch.ops.aten
 
@@ -165,12 +165,13 @@ def program_of(
     outputs: int,
     trained: Sequence[int],
     assigned: Sequence[int],
+    attributes: Sequence[str],
     views: AbstractSet[str],
 ) -> Program:
-    """Returns the program. `places`: the graph's inputs. Its results are so many outputs, the gradients of the parameters `trained`, and the
-    new contents of the buffers `assigned`. `views`: names of operators known to return their operand's storage. Raises CaptureError
-    naming the operator."""
-    return _Reader(traced, places, views).program(parameters, outputs, trained, assigned)
+    """Returns the program. `places`: the graph's inputs. Its results are so many outputs, the gradients of the parameters `trained`, the
+    new contents of the buffers `assigned`, and those of the module's `attributes`. `views`: names of operators known to return their operand's
+    storage. Raises CaptureError naming the operator."""
+    return _Reader(traced, places, views).program(parameters, outputs, trained, assigned, attributes)
 
 
 class _Reader:
@@ -187,7 +188,7 @@ class _Reader:
         self.buffer_of: dict[Any, int] = {}  # of what a buffer has become
         self.buffers: dict[int, Any] = {}
 
-    def program(self, parameters: int, outputs: int, trained: Sequence[int], assigned: Sequence[int]) -> Program:
+    def program(self, parameters: int, outputs: int, trained: Sequence[int], assigned: Sequence[int], attributes: Sequence[str]) -> Program:
         results: Sequence[Any] = ()
         for node in self.traced.graph.nodes:
             if node.op == "output":
@@ -200,9 +201,22 @@ class _Reader:
         for i, gradient in zip(trained, others):
             by_parameter[i] = gradient
         self.buffers.update(zip(assigned, others[len(trained) :]))
-        program = Program.of(self.ops, known[:outputs], by_parameter, self.buffers, self.constants)
+        left = dict(zip(attributes, others[len(trained) + len(assigned) :]))
+        of_module = self.of_module_alone()
+        left = {name: each for name, each in left.items() if isinstance(root_of(each), Value) and root_of(each).op in of_module}
+        program = Program.of(self.ops, [*known[:outputs], *left.values()], by_parameter, self.buffers, self.constants)
+        program.left = tuple(left)
         program.fresh = {place.index for place in self.fresh if place.kind == "constant"}
         return program
+
+    def of_module_alone(self) -> set[int]:
+        """The numbers of operators whose results depend neither on the batch nor on chance: of weights that are made of others."""
+        found: set[int] = set()
+        for op in self.ops:
+            operands = leaves((op.args, op.kwargs))
+            if not op.is_random and all(each.kind != "batch" if isinstance(each, Place) else not isinstance(each, Value) or each.op in found for each in operands):
+                found.add(op.number)
+        return found
 
     def read(self, node: torch.fx.Node) -> None:
         target: Any = node.target

@@ -37,6 +37,17 @@ def parameters_of(module: torch.nn.Module) -> tuple[dict[str, torch.nn.Parameter
     return parameters, buffers, {all_names[0]: all_names for all_names in names.values()}
 
 
+def attribute_of(module: torch.nn.Module, name: str) -> Any:
+    """Returns what an attribute with this name, from having(), is."""
+    path, _, attribute = name.rpartition(".")
+    return vars(module.get_submodule(path))[attribute]
+
+
+def set_attribute(module: torch.nn.Module, name: str, value: Any) -> None:
+    path, _, attribute = name.rpartition(".")
+    vars(module.get_submodule(path))[attribute] = value
+
+
 _OF_RECURRENT = {"_flat_weights", "_flat_weight_refs"}  # parameters again
 _TABLES = {"_parameters", "_buffers", "_modules", *_OF_RECURRENT}
 _DEEPEST = 16  # containers in containers
@@ -167,14 +178,14 @@ def having(module: torch.nn.Module, names: Mapping[str, list[str]], given: Mappi
 
 @contextlib.contextmanager
 def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, Any]]) -> Iterator[None]:
-    """The module's attributes are afterwards those before, lists, dictionaries and sets with the contents that they had. `replaced`: gets
+    """The module's attributes are afterwards those before, tables of hooks too, lists, dictionaries and sets with the contents that they had. `replaced`: gets
     what attributes were that have been replaced, and what by, by their names."""
     before = [(path, part, dict(vars(part)), dict(part._parameters), dict(part._buffers)) for path, part in module.named_modules()]
     contents = [
         (".".join(filter(None, (path, name))), value, copy.copy(value))
         for path, part, *_ in before
         for name, value in vars(part).items()
-        if type(value) in (list, dict, set) and name not in _OF_RECURRENT
+        if isinstance(value, (list, dict, set, collections.deque)) and name not in _OF_RECURRENT
     ]
     try:
         yield
@@ -190,15 +201,21 @@ def attributes_restored(module: torch.nn.Module, replaced: dict[str, tuple[Any, 
                 table.clear()
                 table.update(had)
         for name, container, content in contents:
-            if container != content if not isinstance(container, (list, dict)) else not _same_objects(container, content):
-                if isinstance(container, list):  # dictionaries may be caches, which the next step would find full
-                    replaced[name] = (content, copy.copy(container))
+            if _same_objects(container, content):
+                continue
+            if isinstance(container, (list, collections.deque)):  # dictionaries may be caches, which the next step would find full
+                replaced[name] = (content, copy.copy(container))
                 container.clear()
-                container.extend(content) if isinstance(container, list) else container.update(content)
+                container.extend(content)
+            else:
+                container.clear()
+                container.update(content)
 
 
 def _same_objects(one: Any, other: Any) -> bool:
-    ours, theirs = (each.values() if isinstance(each, dict) else each for each in (one, other))
+    if isinstance(one, set):
+        return bool(one == other)
+    ours, theirs = ([*each, *each.values()] if isinstance(each, dict) else each for each in (one, other))
     return len(one) == len(other) and all(a is b for a, b in zip(ours, theirs))
 
 

@@ -113,6 +113,7 @@ class Program:
     returned: Any = None  # returned.Returned: the form in which the caller gets them
     is_checkpointed: bool = False  # the code has torch.utils.checkpoint, which is left out
     replaced: frozenset[str] = frozenset()  # attributes of the module in which its code leaves results
+    left: tuple[str, ...] = ()  # those among them that a step sets, as they go by the module alone; the last outputs are for them
 
     @staticmethod
     def of(ops: list[Op], outputs: list[Any], gradients: list[Any], buffers: dict[int, Any], constants: list[torch.Tensor]) -> Program:

@@ -18,6 +18,7 @@ from .dependence import Dependence, Key
 from .device import Device
 from .errors import StorageError
 from .kept import MOST, Entry, Kept
+from .module_state import set_attribute
 from .owners import Owners
 from .ran import Ran
 from .saved import Saved, write
@@ -148,6 +149,8 @@ class Step:
                 update(how, self.optimizer, parameters)
             for i, buffer in changed.items():
                 buffers[i].copy_(buffer)
+            for name in reversed(compiled.program.left):
+                set_attribute(self.module, name, outputs.pop())
         self._added = (self._added + 1) % how.every
         return compiled.program.returned.with_tensors(outputs)
 
