@@ -282,6 +282,53 @@ class BetweenSteps(TorchCase):
         self.assertEqual((len(module.layer._forward_hooks), dict(module.seen)), (0, {}))
         self.assertEqual(float(step((x, y))), float(F.cross_entropy(plain(x), y)))
 
+    def test_how_batches_are_read(self):
+        """By where they lie in their storage, by attributes that code has given to tensors, by texts made of them."""
+        rows = torch.randn(40, 6)
+        y = torch.randint(0, 3, (4,))
+
+        def by_offset(module, batch):
+            return F.cross_entropy(module(torch.as_strided(batch[0], (4, 6), (6, 1), batch[0].storage_offset())), batch[1])
+
+        def slices():
+            return [(rows[4 * i : 4 * i + 4], y) for i in range(4)]
+
+        self.expect_pytorchs(lambda *_: None, forward=by_offset, data=slices)
+        self.expect_pytorchs(lambda *_: None, data=slices, compiled=1)
+
+        def tagged():
+            given = slices()
+            for i, (x, _) in enumerate(given):
+                x.tag = i // 2
+            return given
+
+        def by_tag(module, batch):
+            return of_classes(module, batch) * (1 + batch[0].tag + module.weight.tag)
+
+        def tag(i, module, _):
+            module.weight.tag = (i + 1) // 2
+
+        self.expect_pytorchs(tag, forward=by_tag, data=tagged, compiled=4)
+        factors = {"0": 1.0, "1": 2.0}
+
+        def by_text(module, batch):
+            self.assertTrue(str(batch[0]))  # printed, say
+            return of_classes(module, batch) * factors[f"{batch[2] % 2}"]
+
+        self.expect_pytorchs(lambda *_: None, forward=by_text, data=lambda: [(*batch, torch.tensor(i)) for i, batch in enumerate(slices())], compiled=2)
+
+    def test_batches_that_are_conjugated_where_they_are_read(self):
+        z = torch.randn(4, 6, dtype=torch.cfloat)
+        y = torch.randint(0, 3, (4,))
+
+        def of_parts(module, batch):
+            return F.cross_entropy(module(batch[0].real) + module(batch[0].imag), batch[1])
+
+        with self.assertRaisesRegex(poet.InputError, "^batch: has a tensor that is conjugated where it is read; resolve_conj"):
+            self.expect_pytorchs(lambda *_: None, forward=of_parts, data=lambda: [(z, y), (z.conj(), y)])
+        self.expect_pytorchs(lambda *_: None, forward=of_parts, data=lambda: [(z, y), (z.conj().resolve_conj(), y)], compiled=1)
+        self.expect_pytorchs(lambda *_: None, data=lambda: [(z.imag, y), (z.conj().imag, y)])
+
     def test_optimizers_with_what_is_no_state(self):
         """Trying them on copies changes nothing of theirs."""
         self.expect_pytorchs(lambda *_: None, make=lambda: nn.Linear(6, 3, bias=False), optimizer=lambda module: Lookahead(module.parameters()))

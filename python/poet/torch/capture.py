@@ -51,9 +51,12 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     parts, spec = pytree.tree_flatten(of.batch)
     # make_fx goes by objects: one that the batch has twice, or shares with the module, would be one input for ever.
     inputs = [*parameters.values(), *buffers.values(), *(tensor.detach() for tensor in of.tensors)]
+    attributes_of_inputs = [dict(vars(tensor)) for tensor in (*parameters.values(), *buffers.values(), *of.tensors)]  # that code gave them
     casts_once = torch.is_autocast_cache_enabled()
 
     def step(*flat: torch.Tensor) -> list[Any]:
+        for tensor, attributes_of_it in zip(flat, attributes_of_inputs):
+            vars(tensor).update(attributes_of_it)
         mine = flat[: len(parameters)]
         given = flat[len(parameters) + len(buffers) :]
         asked = Asked(given, flat[: len(parameters) + len(buffers)], real, of.device)
@@ -68,7 +71,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
         guards[:] = asked.guards
         made[:] = asked.constants
         returns.append(returned)
-        return [*returned.tensors, *gradients, *left.buffers.values(), *_tensors_for_others(left).values()]
+        return [*returned.tensors, *gradients, *left.buffers.values(), *(left.attributes[name][1] for name in _set_anew(lefts[0]))]
 
     mode = "real" if real else "fake"
     lefts: list[Left] = []
@@ -91,7 +94,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     kinds += [Place("buffer", i) for i in range(len(buffers))]
     kinds += [Place("batch", i) for i in range(len(of.tensors))]
     assigned = [list(buffers).index(name) for name in lefts[0].buffers]
-    program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, assigned, list(_tensors_for_others(lefts[0])), views)
+    program = program_of(traced, kinds, len(parameters), len(returns[0].tensors), trained, assigned, _set_anew(lefts[0]), views)
     _refuse_state({name: before for name, (before, _) in lefts[0].attributes.items()}, program)
     program.is_checkpointed = is_checkpointed()
     program.replaced = frozenset(lefts[0].attributes)
@@ -223,9 +226,9 @@ _GOES_ON = (
 )
 
 
-def _tensors_for_others(left: Left) -> dict[str, torch.Tensor]:
-    """Those that replaced others, by the attributes' names: pruning and weight norm make the weights that a layer reads in every forward pass."""
-    return {name: now for name, (before, now) in left.attributes.items() if isinstance(before, torch.Tensor) and isinstance(now, torch.Tensor)}
+def _set_anew(left: Left) -> list[str]:
+    """Attributes that had a tensor and got another: pruning and weight norm make the weights that a layer reads in every forward pass."""
+    return [name for name, both in left.attributes.items() if all(isinstance(each, torch.Tensor) for each in both)]
 
 
 def _refuse_if_read(module: torch.nn.Module, name: str, now: torch.Tensor, traced: torch.fx.GraphModule, again: Callable[[], Any]) -> None:

@@ -202,6 +202,8 @@ def check_tensors(module: torch.nn.Module, tensors: Sequence[torch.Tensor], devi
             raise InputError(argument, f"has a tensor on {each.device}: all must be on {device.where}, where the module's first one is")
         if each.layout != torch.strided:
             raise InputError(argument, f"has a tensor of layout {each.layout}, which cannot be paged")
+        if each.is_conj():
+            raise InputError(argument, "has a tensor that is conjugated where it is read; resolve_conj() makes one that is not")
     if any(tensor.requires_grad for tensor in tensors):
         raise InputError("batch", "has a tensor that requires a gradient; only parameters get one")
     for name, parameter in module.named_parameters():

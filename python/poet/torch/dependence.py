@@ -13,7 +13,7 @@ from .compiling import has_hooks
 from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
 from .measure import layout_of, storage_address
-from .module_state import key_of, parameters_of, plain_key
+from .module_state import attributes_of_tensor, key_of, parameters_of, plain_key
 from .optimizers import has_own_step
 from .ran import Ran
 from .surroundings import Surroundings
@@ -77,9 +77,11 @@ class Dependence:
     def key(self, structure: str, leaves: Sequence[Any]) -> tuple[Key, list[Any]]:
         """Returns the key for a batch with these leaves, and the objects that it names by their numbers, which must live as long."""
         given: list[Any] = []
+        of_tensors: list[Any] = []
         for leaf in leaves:
             if isinstance(leaf, torch.Tensor):
-                given.append(_like(leaf) if leaf.layout == torch.strided else None)
+                read_as = (leaf.is_conj(), leaf.is_neg(), attributes_of_tensor(leaf, of_tensors))
+                given.append((_like(leaf), read_as) if leaf.layout == torch.strided else None)
                 continue
             plain_leaf = None if isinstance(leaf, (set, frozenset)) else plain_key(leaf)
             if plain_leaf is None:
@@ -88,10 +90,10 @@ class Dependence:
         attributes, objects = self._watched.key()
         named = self._watched.tensors()
         shared = _shared([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], named)
-        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor)) for name, kind, tensor in named])
+        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor), attributes_of_tensor(tensor, of_tensors)) for name, kind, tensor in named])
         around, more = self._around.key()
         hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL for hook in hooks.values()])
-        return Key(structure, tuple(given), attributes, tensors, shared, around, _flags(self._device), hooks, _groups(self._optimizer)), [*objects, *more]
+        return Key(structure, tuple(given), attributes, tensors, shared, around, _flags(self._device), hooks, _groups(self._optimizer)), [*objects, *more, *of_tensors]
 
     def parameters_of(self, module: torch.nn.Module) -> Any:
         """parameters_of() for a module that is reached, as it was when key() was called."""
@@ -112,7 +114,7 @@ class Dependence:
         around = sorted(map(repr, plain(key.around, objects)))  # sets are followed in another order
         code = sorted({*map(code_digest, self._around.code), *(repr(said_of(each)) for each in self._around.functions())})
         alike = _alike(self.tensors(held))
-        return digest_of(alike, key.structure, plain(key.batch, objects), plain(key.attributes, objects), key.tensors, key.shared, around, key.flags,
+        return digest_of(alike, key.structure, plain(key.batch, objects), plain(key.attributes, objects), plain(key.tensors, objects), key.shared, around, key.flags,
                          plain(key.hooks, objects), key.groups[0], groups, plain(type(self._optimizer), {}), code, more)  # fmt: skip
 
 

@@ -22,7 +22,9 @@ from .measure import storage_address
 from .program import Place
 
 # Return contents as what is no tensor.
-_ASK = {"item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "equal", "allclose", "is_nonzero"}
+_ASK = {"item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "equal", "allclose", "is_nonzero", "storage_offset"}
+# Make a text, of integers that the batch tells.
+_SAY = {"__format__", "__str__", "__repr__"}
 # Make a tensor of the contents of others, unseen.
 _MAKE = {"tensor", "as_tensor", "asarray", "new_tensor"}
 # Read the contents of operands on the way, by their numbers and names: no operator shows it.
@@ -124,6 +126,10 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
     def knows(self, tensor: Any) -> bool:
         return id(tensor) in self._made or id(tensor) in self._trained
 
+    def _is_told(self, tensor: torch.Tensor) -> bool:
+        """Whether steps may go by what it says; of others code may have a text all the same, to print it."""
+        return _is_of_integers(tensor) and tensor.dim() == 0 and id(tensor) not in self._trained and id(tensor) not in self._unclear
+
     def _is_made_unseen(self, tensor: torch.Tensor) -> bool:
         """Whether it was made while code is captured, but not by a function that was recorded: it is no constant."""
         return not self.knows(tensor) and storage_address(tensor) in self._inside_made
@@ -131,8 +137,11 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = getattr(function, "__name__", "")
-        if name in _ASK:
+        if name in _ASK or (name in _SAY and self._is_told(args[0])):
             return self.ask(function, args, kwargs)
+        if name in _SAY and self._real:
+            with no_dispatch():
+                return function(*args, **kwargs)
         made_of = _tensors([each for each in (*args, *kwargs.values()) if isinstance(each, (list, tuple))]) if name in _MAKE else []
         for tensor in made_of:
             self.ask(torch.Tensor.tolist, (tensor,), {})
@@ -275,7 +284,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         parts = [_plain(each) for each in value]
         return None if any(part is None for part in parts) else parts
-    return value if isinstance(value, (bool, int, float)) else None
+    return value if isinstance(value, (bool, int, float, str)) else None
 
 
 def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:

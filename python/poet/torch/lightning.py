@@ -53,16 +53,17 @@ class Strategy(SingleDeviceStrategy):  # type: ignore[misc]
         if module.trainer.fit_loop.epoch_loop.batch_idx % every == 0:
             module.zero_grad(set_to_none=True)
         given = {"batch": batch, "number": [torch.tensor(number) for number in more], "every": every}
-        with self.precision_plugin.train_step_context(), self._log.instead_of_that_of(module):
-            if self.step is None or self.step.module is not module:
-                forward = functools.partial(_forward, self._log, module.training_step)
-                self.step = compile_step(module, None, self.optimizers[0], given, forward=forward, updates="none", **self._options)
-            returned = self.step(given)
+        with self.precision_plugin.train_step_context():
+            with self._log.instead_of_that_of(module):
+                if self.step is None or self.step.module is not module:
+                    forward = functools.partial(_forward, self._log, module.training_step)
+                    self.step = compile_step(module, None, self.optimizers[0], given, forward=forward, updates="none", **self._options)
+                returned = self.step(given)
+            for name, value in returned["logged"].items():
+                module.log(name, value, **self._log.options[name])
         self._gradients = [parameter.grad for parameter in module.parameters()]
         for parameter in module.parameters():
             parameter.grad = None  # what is there now would be forgotten: Lightning does so before the backward pass
-        for name, value in returned["logged"].items():
-            module.log(name, value, **self._log.options[name])
         return returned["outputs"]
 
     def backward(self, closure_loss: torch.Tensor, optimizer: Any, *args: Any, **kwargs: Any) -> torch.Tensor:

@@ -122,6 +122,12 @@ def _digest(content: bytes) -> bytes:
     return content if len(content) <= 64 else hashlib.blake2b(content).digest()
 
 
+def attributes_of_tensor(tensor: torch.Tensor, held: list[Any]) -> tuple[Any, ...]:
+    """key_of() the attributes that code has given to a tensor."""
+    attributes = vars(tensor)
+    return key_of(attributes, held) if attributes else ()
+
+
 def plain_key(value: Any) -> Optional[tuple[Any, ...]]:
     """Returns key_of() for what has no objects but numbers, texts and containers of these; else None."""
     objects: list[Any] = []
