@@ -20,7 +20,7 @@ if torch is not None:
 
 # A process that compiles by a file, if there is one, says what it captured and trained, and writes the file.
 PROCESS = """
-import functools, json, os, sys
+import fractions, functools, json, operator, os, sys
 import numpy, torch, poet.torch
 from poet.torch import compiling
 from torch import nn
@@ -28,6 +28,13 @@ from torch import nn
 file, check, budget, samples = sys.argv[1], sys.argv[2] == "check", sys.argv[3], int(sys.argv[4])
 FACTOR = 2.0
 TABLE = torch.tensor([1.0, 2.0, 3.0, 4.0])
+HALF, THIRD, OBJECTS, PICK = numpy.float32(0.5), fractions.Fraction(1, 3), numpy.array([None, 1.25]), operator.itemgetter(0)
+
+def times(by, module, inputs, output):
+    return output * by
+
+def hook_of(by):
+    return lambda module, inputs, output: output * by
 
 class Scale:
     def __init__(self, by):
@@ -48,7 +55,7 @@ class Net(nn.Module):
         h = self.act(h.mean(2)) * FACTOR * self.scale.by * float(self.array[0]) + torch.tensor([0.5])
         if x.shape[0] > 1 and (x[:, 0, 0] > 9).any():
             h = -h
-        return self.last(h) * TABLE
+        return self.last(h) * TABLE * HALF * float(THIRD) * OBJECTS[1] * PICK((1.5, 2.5))
 
 captures = []
 capture = compiling.capture
@@ -56,6 +63,8 @@ compiling.capture = lambda *each: captures.append(1) or capture(*each)
 torch.set_num_threads(1)
 torch.manual_seed(3)
 net = Net()
+net.last.register_forward_hook(functools.partial(times, 2.0))
+net.norm.register_forward_hook(hook_of(0.5))
 loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0, 1.0, 0.5]))
 optimizer = torch.optim.Adam(net.parameters(), 0.01)
 batch = torch.randn(samples, 5, 6), torch.randint(0, 4, (samples,))
@@ -107,6 +116,12 @@ class Saved(TorchCase):
             ("self.act, self.scale = torch.tanh", "self.act, self.scale = torch.sigmoid"),
             ("Scale(1.5)", "Scale(2.5)"),
             ("[0.5, 0.25]", "[0.75, 0.25]"),
+            ("float32(0.5)", "float32(0.25)"),
+            ("Fraction(1, 3)", "Fraction(2, 3)"),
+            ("[None, 1.25]", "[None, 1.5]"),
+            ("itemgetter(0)", "itemgetter(1)"),
+            ("partial(times, 2.0)", "partial(times, 3.0)"),
+            ("hook_of(0.5)", "hook_of(0.75)"),
             ("h = -h", "h = h * 2"),
             ("h.mean(2)", "h.sum(2)"),
             ("nn.Dropout(0.3)", "nn.Dropout(0.4)"),

@@ -106,6 +106,27 @@ class Trainers(TorchCase):
                 self.expect_equal(module, plain)
                 self.assertEqual(module.seen, plain.seen)
 
+    def test_what_lightning_logs(self):
+        """Names that are made of the batch's number, and numbers in the trainer's precision."""
+
+        class Logging(Classifier):
+            def training_step(self, batch, batch_idx):
+                loss = torch.nn.functional.cross_entropy(self.last(self.first(batch[0])), batch[1])
+                self.log(f"loss of {batch_idx % 2}", loss)
+                self.log("tenth", 0.1)
+                return {"loss": loss, "logits": loss}
+
+        self.data = torch.utils.data.TensorDataset(torch.randn(24, 8, dtype=torch.float64), torch.randint(0, 4, (24,)))
+        logged = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for strategy in (poet.torch.lightning.Strategy(**OPTIONS), None):
+                torch.manual_seed(2)
+                trainer = self.fit(Logging(), strategy, max_epochs=1, precision="64-true")
+                logged.append({name: (value.item(), value.dtype) for name, value in trainer.callback_metrics.items()})
+        self.assertEqual(*logged)
+        self.assertEqual(sorted(logged[0]), ["loss of 0", "loss of 1", "tenth"])
+
     def test_lightning_with_what_is_not_lightnings_step(self):
         class Manual(Classifier):
             def __init__(self):

@@ -4,12 +4,17 @@ numbers, and the code that it runs."""
 from __future__ import annotations
 
 import enum
+import functools
 import hashlib
+import numbers
+import operator
 import types
-from typing import Any, Mapping
+from typing import Any, Mapping, Optional
 
 import numpy
 import torch
+
+from .foreign import content_of, is_foreign
 
 
 def digest_of(*parts: Any) -> str:
@@ -26,18 +31,44 @@ def plain(key: Any, objects: Mapping[int, Any]) -> Any:
     return said_of(key) if isinstance(key, (type, types.FunctionType)) else repr(key)
 
 
-def said_of(thing: Any) -> Any:
-    """What an object is: of tensors and arrays the contents, of functions the code, of others their name or that of their class."""
+_DEEPEST = 4  # objects within objects
+_GETTERS = (operator.attrgetter, operator.itemgetter, operator.methodcaller)
+
+
+def said_of(thing: Any, depth: int = 0) -> Any:
+    """What an object is: of tensors and arrays the contents, of functions the code and what it is of, of others their name or that of their class."""
     if isinstance(thing, torch.Tensor) and thing.layout == torch.strided:
         return ("tensor", tuple(thing.shape), thing.stride(), str(thing.dtype), content_digest(thing))
     if isinstance(thing, numpy.ndarray) and not numpy.dtype(thing.dtype).hasobject:
         return ("array", thing.shape, str(thing.dtype), hashlib.blake2b(thing.tobytes()).hexdigest())
-    if isinstance(thing, types.FunctionType):
-        return code_digest(thing.__code__)
-    if isinstance(thing, enum.Enum) or type(thing).__module__ in ("builtins", "torch") and " at 0x" not in repr(thing):
+    parts = _parts_of(thing)
+    if parts is not None and depth < _DEEPEST:
+        own = code_digest(thing.__code__) if isinstance(thing, types.FunctionType) else type(thing).__qualname__
+        return (own, *(said_of(part, depth + 1) for part in parts))
+    if isinstance(thing, (enum.Enum, numbers.Number, numpy.generic, *_GETTERS)):
+        return (type(thing).__qualname__, repr(thing))
+    if type(thing).__module__ in ("builtins", "torch") and " at 0x" not in repr(thing):
         return repr(thing)
     named = thing if hasattr(thing, "__qualname__") else type(thing)
     return (f"{getattr(named, '__module__', '')}.{named.__qualname__}", getattr(thing, "__name__", ""))
+
+
+def _parts_of(thing: Any) -> Optional[list[Any]]:
+    """What containers hold, and what functions go by besides their code; None of others."""
+    if isinstance(thing, numpy.ndarray):
+        return [thing.shape, *thing.ravel().tolist()]
+    if isinstance(thing, dict):
+        return [*thing, *thing.values()]
+    if isinstance(thing, (list, tuple)):
+        return list(thing)
+    if isinstance(thing, functools.partial):
+        return [thing.func, thing.args, thing.keywords]
+    if isinstance(thing, types.MethodType):
+        return [thing.__func__, type(thing.__self__)]
+    if isinstance(thing, types.FunctionType):
+        variables = [] if is_foreign(thing.__code__.co_filename) else [content_of(cell) for cell in thing.__closure__ or ()]
+        return [thing.__defaults__, thing.__kwdefaults__, *variables]
+    return None
 
 
 def content_digest(tensor: torch.Tensor) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sysconfig
+import types
 from typing import Any, Optional
 
 import torch
@@ -32,3 +33,11 @@ def is_foreign(file: Any) -> bool:
     if not isinstance(file, str) or file.startswith(("<frozen", "<__array_function__", *_FOREIGN)):
         return True
     return f"-packages{os.sep}numpy{os.sep}" in file or (file.startswith(_PYTHON) and not is_of_package(file))
+
+
+def content_of(cell: types.CellType) -> Any:
+    """What a variable of a closure is; None if it is not there yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

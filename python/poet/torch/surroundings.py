@@ -20,7 +20,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
 
 import torch
 
-from .foreign import is_foreign, is_foreign_class, is_of_package, is_of_poet
+from .foreign import content_of, is_foreign, is_foreign_class, is_of_package, is_of_poet
 from .module_state import key_of, plain_key
 from .ran import Ran
 
@@ -160,8 +160,8 @@ class Surroundings:
         names = self._read_code(function.__code__, function.__globals__)
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):
-                self._reads.append(functools.partial(_content, cell))
-            self._follow([_content(cell)], names)
+                self._reads.append(functools.partial(content_of, cell))
+            self._follow([content_of(cell)], names)
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
         if (defaults or vars(function)) and not self._has_seen(function, None):
             self._reads.append(lambda: (function.__defaults__, function.__kwdefaults__, vars(function)))
@@ -254,13 +254,6 @@ def _imports(code: types.CodeType, mapping: Mapping[str, Any]) -> Iterator[tuple
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
             yield from _imports(each, mapping)
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # empty
-        return None
 
 
 def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
