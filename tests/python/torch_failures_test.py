@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import unittest
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
@@ -162,6 +163,16 @@ class Failures(TorchCase):
 
             with self.assertRaises(poet.torch.CaptureError):
                 self.compiled(Bad(3, 3), (torch.randn(2, 3), torch.tensor([0, 1])))
+
+    @unittest.skipUnless(hasattr(torch, "func"), "PyTorch 1 has none")
+    def test_zeros_without_memory_are_refused(self):
+        def curved(module, batch):
+            return torch.func.hessian(lambda x: module(x).square().sum())(batch[0][0]).square().sum()
+
+        module = nn.Linear(3, 2)
+        with warnings.catch_warnings(), self.assertRaisesRegex(poet.torch.CaptureError, "^aten::_efficientzerotensor: .*torch.autograd.functional"):
+            warnings.simplefilter("ignore")
+            self.compiled(module, (torch.randn(2, 3),), loss_fn=None, forward=curved)
 
     def test_sparse_gradients_are_refused(self):
         module = nn.Sequential(nn.Embedding(5, 6, sparse=True), nn.Flatten())

@@ -207,6 +207,18 @@ class Bits(TorchCase):
                 module = Last(layer)
                 self.expect_same(module, [(torch.randn(6, 5, 12), torch.randint(0, 5, (6,)))] * 2)
 
+    def test_bags_of_embeddings(self):
+        """On fake tensors PyTorch 1 has results with elements where there are none."""
+        words, offsets, weights, y = torch.randint(0, 10, (8,)), torch.tensor([0, 2, 4, 6]), torch.rand(8), torch.randint(0, 3, (4,))
+        for mode in ("sum", "mean", "max"):
+            self.expect_same(nn.EmbeddingBag(10, 3, mode=mode), [(words, offsets, y)] * 2, ram_budget="100%")
+
+        class Weighted(nn.EmbeddingBag):
+            def forward(self, words, offsets, weights):
+                return super().forward(words, offsets, per_sample_weights=weights)
+
+        self.expect_same(Weighted(10, 3, mode="sum"), [(words, offsets, weights, y)] * 2, ram_budget="100%")
+
     def test_losses_of_all_sorts(self):
         for loss_fn in (nn.HuberLoss(), nn.HuberLoss("sum", delta=0.5), nn.SmoothL1Loss(), nn.SoftMarginLoss()):
             with self.subTest(loss_fn):

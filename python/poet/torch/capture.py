@@ -23,7 +23,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from .checkpoints import no_checkpoints
 from .device import Device
 from .errors import CaptureError, NeedsRealTensors
-from .fake_tensors import fake_huber_loss
+from .fake_tensors import errors_untold, fake_huber_loss
 from .functional import dtype_of, name_of, program_of
 from .foreign import is_foreign
 from .guards import Asked, Guard, Unfit
@@ -82,7 +82,7 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     # PyTorch 2 changes tensors that are not fake also while it captures on fake ones.
     read = [*inputs, *attributes]
     with contents_restored(read if real else attributes, of.device), _no_other_draws(), _refusals(real), _nothing_left_in(read):
-        with torch.enable_grad(), _kernels_whole(of.device), _data_stays(), _all_is_shown(), _no_validation(), no_checkpoints() as is_checkpointed, fake_huber_loss(), shapes_known(of.device):
+        with torch.enable_grad(), _as_in_steps(of.device), no_checkpoints() as is_checkpointed:
             traced = make_fx(step, tracing_mode=mode)(*inputs)
             constants = [getattr(traced, str(node.target)) for node in traced.graph.nodes if node.op == "get_attr"]
             read += [each for each in constants if isinstance(each, torch.Tensor)]
@@ -102,6 +102,13 @@ def capture(of: Subject, real: bool = False, views: AbstractSet[str] = frozenset
     program.fresh |= {i for i, constant in enumerate(program.constants) if any(constant.data_ptr() == each.data_ptr() for each in made)}
     program.returned = dataclasses.replace(returns[0], tensors=[])
     return program
+
+
+@contextlib.contextmanager
+def _as_in_steps(device: Device) -> Iterator[None]:
+    """PyTorch runs as a step does, with what it has otherwise while code is captured put right."""
+    with _kernels_whole(device), _data_stays(), _all_is_shown(), _no_validation(), fake_huber_loss(), shapes_known(device), errors_untold():
+        yield
 
 
 @contextlib.contextmanager

@@ -49,14 +49,14 @@ def dtype_of(node: torch.fx.Node) -> Optional[torch.dtype]:
     return getattr(known, "dtype", None)
 
 
-def strides_of(node: torch.fx.Node) -> Optional[tuple[int, ...]]:
-    """Returns the strides of a node's result during capture, or None if it is not a tensor; 0 for dimensions of size 1, where strides
-    are meaningless."""
+def form_of(node: torch.fx.Node) -> Optional[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Returns the size and the strides of a node's result during capture, or None if it is not a tensor; strides are 0 for dimensions of size 1,
+    where they are meaningless."""
     known = node.meta.get("val", node.meta.get("tensor_meta"))
     if known is None or not hasattr(known, "shape") or not hasattr(known, "stride"):
         return None
     strides = known.stride() if callable(known.stride) else known.stride
-    return tuple(0 if size == 1 else stride for size, stride in zip(known.shape, strides))
+    return tuple(known.shape), tuple(0 if size == 1 else stride for size, stride in zip(known.shape, strides))
 
 
 # ---- operators that make new tensors in place of changing them
@@ -256,7 +256,7 @@ class _Reader:
         if not isinstance(source, Op):
             return View(source.target, source.args, source.kwargs, index)
         value = source.output(index)
-        value.captured = strides_of(node)
+        value.captured = form_of(node)
         while value in self.later:
             value = self.later[value]
         return value
@@ -271,7 +271,7 @@ class _Reader:
         op.is_list = op.is_list or bool(positions)
         several = count > 1 or _is_list(target._schema.returns[0].type)
         if not several:
-            op.output(0).captured = strides_of(node)
+            op.output(0).captured = form_of(node)
         self.set(node, op if several else op.output(0))
         for k, i in enumerate(positions):
             changed = self.known[node.args[i]]

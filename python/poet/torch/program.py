@@ -46,14 +46,14 @@ class View:
 
 @dataclasses.dataclass(eq=False)
 class Value:
-    """A tensor that an operator writes into new storage. Its layout is known once the operator has run; `captured`: strides during
-    capture, 0 for dimensions of size 1."""
+    """A tensor that an operator writes into new storage. Its layout is known once the operator has run; `captured`: size and strides
+    during capture, strides 0 for dimensions of size 1."""
 
     name: str
     op: int
     output: int
     layout: Optional[Layout] = None
-    captured: Optional[tuple[int, ...]] = None
+    captured: Optional[tuple[tuple[int, ...], tuple[int, ...]]] = None
 
     @property
     def bytes(self) -> int:
