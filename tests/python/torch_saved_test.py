@@ -20,7 +20,7 @@ if torch is not None:
 
 # A process that compiles by a file, if there is one, says what it captured and trained, and writes the file.
 PROCESS = """
-import fractions, functools, json, operator, os, sys
+import contextvars, fractions, functools, json, operator, os, sys
 import numpy, torch, poet.torch
 from poet.torch import compiling
 from torch import nn
@@ -29,6 +29,7 @@ file, check, budget, samples = sys.argv[1], sys.argv[2] == "check", sys.argv[3],
 FACTOR = 2.0
 TABLE = torch.tensor([1.0, 2.0, 3.0, 4.0])
 HALF, THIRD, OBJECTS, PICK = numpy.float32(0.5), fractions.Fraction(1, 3), numpy.array([None, 1.25]), operator.itemgetter(0)
+OF_CONTEXT = contextvars.ContextVar("by", default=0.5)
 
 def times(by, module, inputs, output):
     return output * by
@@ -55,7 +56,7 @@ class Net(nn.Module):
         h = self.act(h.mean(2)) * FACTOR * self.scale.by * float(self.array[0]) + torch.tensor([0.5])
         if x.shape[0] > 1 and (x[:, 0, 0] > 9).any():
             h = -h
-        return self.last(h) * TABLE * HALF * float(THIRD) * OBJECTS[1] * PICK((1.5, 2.5))
+        return self.last(h) * TABLE * HALF * float(THIRD) * OBJECTS[1] * PICK((1.5, 2.5)) * OF_CONTEXT.get()
 
 captures = []
 capture = compiling.capture
@@ -120,6 +121,7 @@ class Saved(TorchCase):
             ("Fraction(1, 3)", "Fraction(2, 3)"),
             ("[None, 1.25]", "[None, 1.5]"),
             ("itemgetter(0)", "itemgetter(1)"),
+            ("default=0.5", "default=0.25"),
             ("partial(times, 2.0)", "partial(times, 3.0)"),
             ("hook_of(0.5)", "hook_of(0.75)"),
             ("h = -h", "h = h * 2"),

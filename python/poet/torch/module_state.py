@@ -108,9 +108,9 @@ def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
         if len(value) <= _MOST_PACKED:
             with contextlib.suppress(ValueError):  # there are others than numbers and texts
                 return (kind, len(value), _digest(marshal.dumps(cast(Any, value), 2)))
-    held.append(value)
     if isinstance(value, contextvars.ContextVar):
-        return (kind, id(value), key_of(value.get(None), held, depth))
+        return (kind, value.name, key_of(value.get(None), held, depth))
+    held.append(value)
     if isinstance(value, array.array) and len(value) * value.itemsize <= _MOST_BYTES:
         return (kind, value.typecode, _digest(value.tobytes()))
     if isinstance(value, numpy.ndarray) and value.nbytes <= _MOST_BYTES and numpy.dtype(value.dtype).kind in "biufcSU":  # not of objects
