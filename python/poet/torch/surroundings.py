@@ -6,22 +6,20 @@ Followed from what makes the loss, by the names in its code: nothing is run.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
-import dis
 import functools
-import importlib.util
 import inspect
 import operator
 import sys
 import types
 import weakref
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
+from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
 
 from .foreign import content_of, is_foreign, is_foreign_class, is_of_package, is_of_poet
 from .module_state import key_of, plain_key
+from .names import all_names_in, names_in
 from .ran import Ran
 
 _BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
@@ -171,16 +169,16 @@ class Surroundings:
     def _read_code(self, code: types.CodeType, mapping: Mapping[str, Any]) -> frozenset[str]:
         """Follows what code reads of its globals. Returns the names of attributes in it."""
         self.code.append(code)
-        global_names, names = _names(code)
+        global_names, names, imports = names_in(code)
         self.names |= names
         if not is_of_package(code.co_filename):
             self.names |= global_names & _BY_NAME
             self._names_of_user |= names
         self._watch(mapping, global_names, names)
-        for name, attributes in _imports(code, mapping):
-            module = sys.modules.get(name)
+        for each in imports:
+            module = sys.modules.get(each.module_of(mapping))
             if module is not None and not is_foreign(getattr(module, "__file__", "")):
-                self._watch(vars(module), attributes, names)
+                self._watch(vars(module), each.names, names)
                 self._reach(module, names)
         return names
 
@@ -230,46 +228,5 @@ def _names_in_methods(kind: type, names: Iterable[str]) -> frozenset[str]:
         method = _function_of(inspect.getattr_static(kind, name, None))
         found.add(name)
         if method is not None and is_foreign(method.__code__.co_filename):
-            pending |= set(_all_names(method.__code__)) - found
+            pending |= all_names_in(method.__code__) - found
     return frozenset(found)
-
-
-def _all_names(code: types.CodeType) -> list[str]:
-    return [*code.co_names, *(name for each in code.co_consts if isinstance(each, types.CodeType) for name in _all_names(each))]
-
-
-def _imports(code: types.CodeType, mapping: Mapping[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:
-    """The modules that code imports while it runs, and names that it imports of them."""
-    constants: list[Any] = [0, None]
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_CONST":
-            constants = [constants[1], instruction.argval]
-        elif instruction.opname == "IMPORT_NAME":
-            level, of_it = constants
-            name = instruction.argval
-            if level:
-                with contextlib.suppress(ImportError):  # it would fail if it ran
-                    name = importlib.util.resolve_name("." * level + name, str(mapping.get("__package__") or ""))
-            yield name if of_it else name.partition(".")[0], frozenset(of_it or ())
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield from _imports(each, mapping)
-
-
-def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of globals and those of attributes in the code and in functions within it, also those that getattr() is called with."""
-    of_globals: set[str] = set()
-    of_attributes: set[str] = set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            of_globals.add(instruction.argval)
-        elif instruction.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER")):
-            of_attributes.add(instruction.argval)
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            more = _names(each)
-            of_globals |= more[0]
-            of_attributes |= more[1]
-        elif isinstance(each, str) and each.isidentifier():
-            of_attributes.add(each)
-    return frozenset(of_globals), frozenset(of_attributes)

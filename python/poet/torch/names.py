@@ -1,0 +1,64 @@
+"""The names in the code of functions: of globals, attributes and imports."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+import importlib.util
+import types
+from typing import Any, Mapping, NamedTuple
+
+
+class Import(NamedTuple):
+    """`import module` or `from module import names`, `level` packages above the code's own."""
+
+    module: str
+    level: int
+    names: frozenset[str]
+
+    def module_of(self, globals_of_code: Mapping[str, Any]) -> str:
+        """The whole name of the module of which the code gets something."""
+        if self.level:
+            with contextlib.suppress(ImportError):  # it would fail if it ran
+                return importlib.util.resolve_name("." * self.level + self.module, str(globals_of_code.get("__package__") or ""))
+        return self.module if self.names else self.module.partition(".")[0]
+
+
+class Names(NamedTuple):
+    globals: frozenset[str]
+    attributes: frozenset[str]  # also what getattr() is called with
+    imports: tuple[Import, ...]
+
+
+@functools.lru_cache(maxsize=8192)
+def names_in(code: types.CodeType) -> Names:
+    """The names in code and in functions within it. O(instructions)."""
+    of_globals: set[str] = set()
+    of_attributes: set[str] = set()
+    imports: list[Import] = []
+    constants: list[Any] = [0, None]  # the latest two
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            of_globals.add(instruction.argval)
+        elif instruction.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER")):
+            of_attributes.add(instruction.argval)
+        elif instruction.opname == "LOAD_CONST":
+            constants = [constants[1], instruction.argval]
+        elif instruction.opname == "IMPORT_NAME":
+            imports.append(Import(instruction.argval, constants[0], frozenset(constants[1] or ())))
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            within = names_in(each)
+            of_globals |= within.globals
+            of_attributes |= within.attributes
+            imports += within.imports
+        elif isinstance(each, str) and each.isidentifier():
+            of_attributes.add(each)
+    return Names(frozenset(of_globals), frozenset(of_attributes), tuple(imports))
+
+
+@functools.lru_cache(maxsize=8192)
+def all_names_in(code: types.CodeType) -> frozenset[str]:
+    """The same without their kinds. O(names)."""
+    return frozenset(code.co_names).union(*(all_names_in(each) for each in code.co_consts if isinstance(each, types.CodeType)))
