@@ -275,13 +275,13 @@ class SurroundingsCase(TorchCase):
 
     def test_steps_that_were_run_last_are_kept(self):
         step = self.step_of(nn.Linear(8, 8), mse)
-        first, kept = step._latest, 3
+        first, kept = step._latest, 6
         with unittest.mock.patch("poet.torch.kept.MOST", kept):
-            for count in range(1, 2 * kept):
-                step((self.batch[0][:count], self.batch[1][:count]))
+            for count in range(1, kept + 3):
+                step((self.batch[0].repeat(count, 2)[:, :8], self.batch[1].repeat(count, 2)[:, :8]))
+                self.assertEqual(len(step._compiled), min(kept, 1 + count))
                 step(self.batch)
         self.assertIs(step._latest, first)
-        self.assertEqual(len(step._compiled), kept)
 
     def test_steps_that_are_all_compiled_are_told_once(self):
         module = Scaled()

@@ -38,7 +38,8 @@ class Kept:
         return None
 
     def add(self, entry: Entry) -> None:
-        del self._entries[: len(self._entries) + 1 - MOST]
+        if len(self._entries) == MOST:
+            del self._entries[0]
         self._entries.append(entry)
 
     def saved(self) -> list[Saved]:
