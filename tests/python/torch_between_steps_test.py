@@ -5,6 +5,7 @@ import collections
 import contextvars
 import copy
 import functools
+import logging
 import operator
 import sys
 import types
@@ -328,6 +329,36 @@ class BetweenSteps(TorchCase):
             self.expect_pytorchs(lambda *_: None, forward=of_parts, data=lambda: [(z, y), (z.conj(), y)])
         self.expect_pytorchs(lambda *_: None, forward=of_parts, data=lambda: [(z, y), (z.conj().resolve_conj(), y)], compiled=1)
         self.expect_pytorchs(lambda *_: None, data=lambda: [(z.imag, y), (z.conj().imag, y)])
+
+    def test_what_steps_do_not_go_by(self):
+        """Meters, logs and schedules of a training loop: nothing is compiled again."""
+
+        class Loop:
+            def __init__(self):
+                self.config = types.SimpleNamespace(smoothing=0.1, epoch=0)
+                self.meter, self.losses, self.log = collections.Counter(), [], logging.getLogger("poet's tests")
+
+            def forward(self, module, batch):
+                self.log.debug("a batch of %s", batch[0].shape)
+                return F.cross_entropy(module(batch[0]), batch[1], label_smoothing=self.config.smoothing)
+
+        loop = Loop()
+
+        def change(i, _, optimizer):
+            loop.config.epoch = i
+            loop.meter["steps"] += 1
+            loop.losses.append(i)
+            loop.log.info("step %d", i)
+            optimizer.scheduler.step()
+
+        def scheduled(module):
+            optimizer = sgd(module)
+            optimizer.scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+            return optimizer
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.expect_pytorchs(change, forward=loop.forward, optimizer=scheduled, compiled=1)
 
     def test_optimizers_with_what_is_no_state(self):
         """Trying them on copies changes nothing of theirs."""

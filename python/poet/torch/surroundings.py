@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import inspect
+import logging
 import operator
 import sys
 import types
@@ -115,6 +116,8 @@ class Surroundings:
             self._reach(value.__wrapped__, names)
         elif is_of_poet(type(value)):
             pass  # what it notes while it runs
+        elif isinstance(value, logging.Logger):
+            self._watch(vars(value), ("disabled", "level"), names)  # not what it keeps of the levels that were asked for
         elif is_foreign_class(type(value)):
             read = names | _names_in_methods(type(value), names)
             self._watch(getattr(value, "__dict__", None) or {}, read, names)
