@@ -17,7 +17,7 @@ except ImportError:
 if transformers is not None:
     import poet.torch
     from poet.torch.device import allocations
-    from poet.torch.measure import storage_of
+    from poet.torch.tensors import storage_of
 
 
 def loss_of(module, batch):

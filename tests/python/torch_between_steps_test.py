@@ -171,6 +171,10 @@ class BetweenSteps(TorchCase):
         class Scale:
             by = 1.0
 
+        class Holder:
+            scale = Scale()
+            scales = [Scale() for _ in range(200)]
+
         scale, read = Scale(), operator.attrgetter("by")
         weak = weakref.ref(scale)
 
@@ -188,11 +192,13 @@ class BetweenSteps(TorchCase):
         ways = {"an import": imported, "a name of an import": imported_name, "a view of a dictionary": lambda h: h * view["by"]}
         ways.update({"a context's variable": lambda h: h * of_context.get(), "an array": lambda h: h * of_array[0], "a long list": lambda h: h * long[0]})
         ways.update({"a long array of numpy's": lambda h: h * float(numbers[0]), "a class of Python's": lambda h: h * own["by"]})
+        ways.update({"an object of a class": lambda h: h * Holder.scale.by, "the last of many": lambda h: h * Holder.scales[-1].by})
+        ways.update({"a name among several": lambda h: h * sum(getattr(scale, name) for name in ("by",))})
         ways.update({"a getter": lambda h: h * read(scale), "a weak reference": lambda h: h * weak().by})
 
         def change(i, *_):
             by = 1.0 + i // 2
-            own["by"] = module.by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
+            own["by"] = module.by = Holder.scale.by = Holder.scales[-1].by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
             of_context.set(by)
 
         with mock.patch.dict(sys.modules, scales=module):
@@ -200,6 +206,27 @@ class BetweenSteps(TorchCase):
                 with self.subTest(way=way):
                     forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
                     self.expect_pytorchs(change, forward=forward, compiled=2)
+
+    def test_what_a_modules_containers_hold(self):
+        def contents(name, made, read, write):
+            def make():
+                module = linear()
+                setattr(module, name, made())
+                return module
+
+            def forward(module, batch):
+                return of_classes(module, batch) * float(read(getattr(module, name)))
+
+            with self.subTest(name=name):
+                self.expect_pytorchs(lambda i, module, _: write(getattr(module, name), 1.0 + i // 2), make=make, forward=forward, compiled=2)
+
+        def set_first(container, by):
+            container[0] = by
+
+        contents("array", lambda: array.array("d", [1.0]), lambda rates: rates[0], set_first)
+        contents("variable", lambda: contextvars.ContextVar("by", default=1.0), lambda variable: variable.get(), lambda variable, by: variable.set(by))
+        contents("table", lambda: collections.defaultdict(float, {i: 1.0 for i in range(2000)}), lambda table: table[0], set_first)
+        contents("queue", lambda: collections.deque([1.0] * 2000), lambda queue: queue[0], set_first)
 
     def test_what_pytorchs_objects_hold(self):
         """Rates of optimizers and schedulers, and what a distribution is of."""

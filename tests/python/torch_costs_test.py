@@ -1,6 +1,8 @@
 """poet.torch: what operators cost is measured once on a machine."""
 
+import contextlib
 import os
+import sqlite3
 import tempfile
 from unittest import mock
 
@@ -46,6 +48,23 @@ class Costs(TorchCase):
         torch.set_num_threads(2)
         threads, _ = self.measured()
         self.assertEqual(threads, first)
+
+    def test_another_process_measures_at_the_same_time(self):
+        """Costs are written when all are measured, also where measuring ends by an error."""
+        measured = measuring._measured
+
+        def interrupted(op, *others):
+            with contextlib.closing(sqlite3.connect(self.file, timeout=0)) as connection, connection:
+                connection.execute("INSERT OR REPLACE INTO costs VALUES ('other', '[]')")
+            if op.number == 3:
+                raise KeyboardInterrupt
+            return measured(op, *others)
+
+        module, batch = nn.Linear(8, 2), (torch.randn(4, 8), torch.randn(4, 2))
+        with mock.patch.object(measuring, "_measured", side_effect=interrupted), self.assertRaises(KeyboardInterrupt):
+            poet.torch.compile_step(module, nn.functional.mse_loss, torch.optim.SGD(module.parameters(), 0.1), batch, ram_budget="100%")
+        with contextlib.closing(sqlite3.connect(self.file)) as connection:
+            self.assertEqual(connection.execute("SELECT count(*) FROM costs").fetchone(), (4,))
 
     def test_a_file_that_is_none_or_damaged_is_no_harm(self):
         first, _ = self.measured()

@@ -104,6 +104,44 @@ class Failures(TorchCase):
             with self.assertRaisesRegex(poet.torch.CaptureError, "gradient"):
                 self.compiled(Computes((), {}, lambda m, y, refused=refused: y + refused(y)), (torch.randn(8, 6), torch.randint(0, 5, (8,))))
 
+    def test_a_list_in_a_dictionary_is_put_back(self):
+        class Collects(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.seen = nn.Linear(6, 3), {"h": []}
+
+            def forward(self, x):
+                self.seen["h"].append(1)
+                return self.layer(x)
+
+        module = Collects()
+        with self.assertRaisesRegex(poet.torch.CaptureError, "^seen: is changed by the step and goes into the next"):
+            self.compiled(module, (torch.randn(4, 6), torch.randint(0, 3, (4,))))
+        self.assertEqual(module.seen, {"h": []})
+
+    def test_another_thread_does_what_steps_cannot(self):
+        """While a step is captured: it seeds the generator and assigns data."""
+        errors, other = [], torch.zeros(1)
+
+        def does():
+            try:
+                state = torch.get_rng_state()
+                torch.manual_seed(0)
+                torch.set_rng_state(state)
+                other.data = torch.ones(1)
+            except Exception as error:
+                errors.append(error)
+
+        def forward(module, batch):
+            thread = threading.Thread(target=does)
+            thread.start()
+            thread.join()
+            return cross_entropy(module(batch[0]), batch[1])
+
+        batch = torch.randn(4, 6), torch.randint(0, 3, (4,))
+        self.compiled(nn.Linear(6, 3), batch, loss_fn=None, forward=forward)
+        self.assertEqual((errors, float(other)), ([], 1.0))
+
     def test_what_a_step_adds_to_the_module_is_refused(self):
         def adds(module, y):
             module.register_buffer("late", y.detach())

@@ -8,7 +8,7 @@ if torch is not None:
 
     import poet.torch
     from poet.torch.device import allocations
-    from poet.torch.measure import storage_of
+    from poet.torch.tensors import storage_of
 
 IS_1 = torch is not None and torch.__version__.startswith("1.")
 

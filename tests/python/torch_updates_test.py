@@ -13,7 +13,7 @@ if torch is not None:
 
     import poet.torch
     from poet.torch.device import CPU, allocations
-    from poet.torch.measure import storage_of
+    from poet.torch.tensors import storage_of
     from poet.torch.optimizers import measure_clipping
 
 IS_1 = torch is not None and torch.__version__.startswith("1.")

@@ -13,7 +13,7 @@ from ..solve import with_plan
 from .compiling import Settings
 from .device import device_of
 from .errors import CaptureError
-from .measure import storage_address
+from .tensors import storage_address
 from .problem import Power
 from .saved import read
 from .step import Step

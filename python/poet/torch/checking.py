@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .capture import capture, line_of_caller
+from .capture import capture
 from .errors import CaptureError
 from .functional import IDENTITIES, name_of
-from .measure import storage_of
+from .tensors import storage_of
 from .module_state import attributes_restored, parameters_of
 from .program import leaves
+from .refusals import line_of_caller
 from .subject import Subject
 from .verifying import different, on_one_thread, own_pass, plain, planned_pass, tensors_put_back
 
@@ -34,17 +35,15 @@ def differences(compiled: Compiled, of: Subject) -> list[str]:
         if "FakeTensor" not in str(error):
             raise
         raise CaptureError("module", "keeps a tensor of one step for the next, in an object where steps cannot see it; make it a buffer") from error
+    if not found:
+        return found
     for _ in range(3):
-        if not found:
-            break
         with on_one_thread():  # on several, sums may be in another order from one time to the next
             found = different(planned_pass(compiled, of), own_pass(of))
-            if found and not different(own_pass(of), own_pass(of)):
-                break
-    else:
-        why = "its code changes what it reads, or another thread draws random numbers" + of.device.in_other_order
-        raise CaptureError("module", f"does something else each time: {why}; check=False trains so")
-    return found
+            if not found or not different(own_pass(of), own_pass(of)):
+                return found
+    why = "its code changes what it reads, or another thread draws random numbers" + of.device.in_other_order
+    raise CaptureError("module", f"does something else each time: {why}; check=False trains so")
 
 
 def lacking_memory(compiled: Compiled, of: Subject) -> Optional[str]:

@@ -23,9 +23,10 @@ from .cost import Cost
 from .device import Device
 from .draws import Draws
 from .errors import CaptureError, NeedsRealTensors
-from .measure import AliasFound, LayoutDiffers, measure, storage_address, storage_of
+from .measure import AliasFound, LayoutDiffers, measure
+from .tensors import storage_address, storage_of
 from .module_state import attribute_of, parameters_of
-from .optimizers import has_own_step, measure_additions, measure_clipping, measure_updates, other_state_bytes
+from .optimizers import has_own_step, measure_additions, measure_clipping, measure_updates, other_state_bytes, updates_at_once
 from .problem import Power, graph_of
 from .program import Program
 from .storage import Pages, measure_pages
@@ -101,7 +102,7 @@ def compiled_step(of: Subject, how: Settings, known: Optional[Compiled] = None) 
         compiled, real = _compiled(of, how, False) if known is None else (known, False)
         unchecked = checking.lacking_memory(compiled, of) if how.check else "check=False"
         if unchecked:
-            if known is None:  # what the code runs is recorded where it is compared, else here
+            if known is None or how.check:  # what the code runs is recorded where it is compared, else here; check=False trusts files
                 with of.ran.recording(), contextlib.suppress(CaptureError, NeedsRealTensors):
                     capture(of, real)
             return dataclasses.replace(compiled, unchecked=unchecked)
@@ -163,7 +164,7 @@ def _compiled(of: Subject, how: Settings, real: bool) -> tuple[Compiled, bool]:
         rates,
         how.power,
         of.updates,
-        any(group.get("foreach") or group.get("fused") for group in of.optimizer.param_groups),
+        any(updates_at_once(group, of.device) for group in of.optimizer.param_groups),
         of.device.block,
         type(of.module).__name__,
     )

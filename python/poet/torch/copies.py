@@ -9,7 +9,8 @@ from typing import Any, Callable, Sequence
 import torch
 
 from .functional import root_of
-from .measure import example_of, storage_of
+from .measure import example_of
+from .tensors import storage_of
 from .program import Place, Program, replaced
 
 

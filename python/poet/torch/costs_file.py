@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -24,6 +25,7 @@ class CostsFile:
         folder = os.environ.get("POET_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "poet")
         self._connection: Optional[sqlite3.Connection] = None
         self._machine = machine(device)
+        self._new: list[tuple[str, str]] = []
         if folder == "off":
             return
         try:
@@ -47,17 +49,13 @@ class CostsFile:
         if self._connection is None or not _is_pytorchs(op):
             return
         layouts = {i: [each.size, each.stride, each.offset, str(each.dtype).removeprefix("torch."), each.bytes, each.device] for i, each in cost.outputs.items()}
-        try:
-            self._connection.execute("INSERT OR REPLACE INTO costs VALUES (?, ?)", (repr((self._machine, key)), json.dumps([cost.seconds, cost.workspace_bytes, layouts])))
-        except sqlite3.Error:
-            pass
+        self._new.append((repr((self._machine, key)), json.dumps([cost.seconds, cost.workspace_bytes, layouts])))
 
     def close(self) -> None:
+        """Writes what is new, all at once: others can write while operators are measured."""
         if self._connection is not None:
-            try:
-                self._connection.commit()
-            except sqlite3.Error:
-                pass
+            with contextlib.suppress(sqlite3.Error), self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO costs VALUES (?, ?)", self._new)
             self._connection.close()
 
 

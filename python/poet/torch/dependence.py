@@ -12,16 +12,16 @@ from ..errors import InputError
 from .compiling import has_hooks
 from .device import Device
 from .digests import code_digest, digest_of, plain, said_of
-from .measure import layout_of, storage_address
-from .module_state import attributes_of_tensor, key_of, parameters_of, plain_key
+from .tensors import layout_of, storage_address
+from .keys import attributes_of_tensor, key_of, plain_key
+from .module_state import parameters_of
 from .optimizers import has_own_step
 from .ran import Ran
 from .surroundings import Surroundings
 from .updating import Updates
 from .watching import Watched
 
-# Hooks of all modules.
-_HOOKS_OF_ALL = [getattr(torch.nn.modules.module, name) for name in dir(torch.nn.modules.module) if name.startswith("_global_") and name.endswith("_hooks")]
+_HOOKS_OF_ALL_MODULES = [getattr(torch.nn.modules.module, name) for name in dir(torch.nn.modules.module) if name.startswith("_global_") and name.endswith("_hooks")]
 
 
 class Key(NamedTuple):
@@ -92,7 +92,7 @@ class Dependence:
         shared = _shared([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], named)
         tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor), attributes_of_tensor(tensor, of_tensors)) for name, kind, tensor in named])
         around, more = self._around.key()
-        hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL for hook in hooks.values()])
+        hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL_MODULES for hook in hooks.values()])
         return Key(structure, tuple(given), attributes, tensors, shared, around, _flags(self._device), hooks, _groups(self._optimizer)), [*objects, *more, *of_tensors]
 
     def parameters_of(self, module: torch.nn.Module) -> Any:

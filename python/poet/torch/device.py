@@ -117,9 +117,9 @@ class Gpu(Device):
 
     def seconds(self, action: Callable[[], Any]) -> float:
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
+        begin.record(torch.cuda.current_stream(self._device))
         action()
-        end.record()
+        end.record(torch.cuda.current_stream(self._device))
         end.synchronize()
         return float(begin.elapsed_time(end)) / 1e3
 

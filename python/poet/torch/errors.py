@@ -16,3 +16,7 @@ class StorageError(OSError):
 class NeedsRealTensors(Exception):
     """Within capture: fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch, and must be captured on
     real ones."""
+
+
+class Unfit(Exception):
+    """Raised within capture: a value that no step can go by; the text says which."""

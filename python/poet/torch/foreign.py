@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sysconfig
 import types
 from typing import Any, Optional
@@ -11,6 +12,7 @@ import torch
 
 _POET = os.path.dirname(os.path.dirname(__file__))
 _FOREIGN = tuple(os.path.join(folder, "") for folder in (os.path.dirname(torch.__file__), _POET))
+_PACKAGES = re.compile(r"[\\/](site|dist)-packages[\\/]")
 _PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
 
 
@@ -25,7 +27,7 @@ def is_of_poet(kind: type) -> bool:
 
 def is_of_package(file: Optional[str]) -> bool:
     """Whether it is of an installed package; what that makes for the user may change."""
-    return file is not None and f"-packages{os.sep}" in file
+    return file is not None and _PACKAGES.search(file) is not None
 
 
 def is_foreign(file: Any) -> bool:

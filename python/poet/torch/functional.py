@@ -206,7 +206,7 @@ class _Reader:
         left = {name: each for name, each in left.items() if isinstance(root_of(each), Value) and root_of(each).op in of_module}
         program = Program.of(self.ops, [*known[:outputs], *left.values()], by_parameter, self.buffers, self.constants)
         program.left = tuple(left)
-        program.fresh = {place.index for place in self.fresh if place.kind == "constant"}
+        program.fresh = {place.index for place in self.fresh}
         return program
 
     def of_module_alone(self) -> set[int]:
@@ -229,7 +229,7 @@ class _Reader:
             self.set(node, self.item(node))
         elif name_of(target) in IDENTITIES:
             same = self.of(node.args[0])
-            if name_of(target) != "aten::detach" and isinstance(same, Place):
+            if name_of(target) != "aten::detach" and isinstance(same, Place) and same.kind == "constant":
                 self.fresh.add(same)
             self.set(node, same)
         elif name_of(target) not in HIDDEN_CHANGES and any(a.alias_info is not None and a.alias_info.is_write for a in target._schema.arguments):
@@ -239,8 +239,9 @@ class _Reader:
         elif node.name in self.views or _is_view(target):
             self.set(node, View(target, self.of(tuple(node.args)), self.of(dict(node.kwargs))))
         elif target._schema.returns:
-            if name_of(target) == "aten::lift_fresh_copy" and isinstance(self.of(node.args[0]), Place):  # torch.tensor() on real tensors
-                self.fresh.add(self.of(node.args[0]))
+            operand = self.of(node.args[0]) if node.args else None
+            if name_of(target) == "aten::lift_fresh_copy" and isinstance(operand, Place) and operand.kind == "constant":  # torch.tensor() on real tensors
+                self.fresh.add(operand)
             self.compute(node)
 
     def of(self, tree: Any) -> Any:

@@ -8,7 +8,7 @@ import torch
 
 from .device import Device
 from .errors import StorageError
-from .measure import bytes_of
+from .tensors import bytes_of
 from .program import Layout
 
 

@@ -8,7 +8,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .measure import storage_of
+from .tensors import storage_of
 
 
 class Ledger(TorchDispatchMode):  # type: ignore[misc]

@@ -16,6 +16,7 @@ from .device import Device
 from .errors import CaptureError
 from .functional import name_of
 from .program import Layout, Op, Place, Program, replaced
+from .tensors import bytes_of, layout_of, signature, storage_address, tensors_in
 
 
 class AliasFound(Exception):
@@ -34,6 +35,7 @@ class LayoutDiffers(Exception):
         self.op = op
 
 
+_ROUNDS = 3  # of which the fastest counts
 # Their results have shapes that follow from the contents of operands.
 _SHAPED_BY_CONTENTS = {"aten::_pack_padded_sequence", "aten::_ctc_loss"}
 # What operators raise for contents that they cannot have.
@@ -41,24 +43,31 @@ _UNFIT = (RuntimeError, IndexError, TypeError, NotImplementedError)
 
 
 def measure(
-    program: Program, given: Callable[[Place], torch.Tensor], device: Device, tell: Callable[[str], None] = lambda phase: None, rounds: int = 3
+    program: Program, given: Callable[[Place], torch.Tensor], device: Device, tell: Callable[[str], None] = lambda phase: None
 ) -> list[Cost]:
     """Returns the cost of each operator on the device and sets the layouts of all values. `given`: tensors that exist before the step. `tell`
     gets to know how far it is."""
+    kept = CostsFile(device)
+    try:
+        return _costs(program, given, device, tell, kept)
+    finally:
+        kept.close()
+
+
+def _costs(program: Program, given: Callable[[Place], torch.Tensor], device: Device, tell: Callable[[str], None], kept: CostsFile) -> list[Cost]:
     known: dict[Any, Cost] = {}
     costs = []
-    kept = CostsFile(device)
     for op in program.ops:
         if name_of(op.target) == "aten::_efficientzerotensor":
             raise CaptureError(name_of(op.target), "makes zeros without memory for torch.func's forward mode (hessian); torch.autograd.functional has the same with memory")
         args, kwargs = _operands(op, given, None)
-        contents = [tensor.tolist() for tensor in tensors_in((args, kwargs)) if not tensor.is_floating_point()] if name_of(op.target) in _SHAPED_BY_CONTENTS else []
-        key = (repr(op.target), signature(args), signature(kwargs), tuple(op.outputs), repr(contents))
+        integers = [tensor.tolist() for tensor in tensors_in((args, kwargs)) if not tensor.is_floating_point()] if name_of(op.target) in _SHAPED_BY_CONTENTS else []
+        key = (repr(op.target), signature(args), signature(kwargs), tuple(op.outputs), repr(integers))
         if key not in known:
             cost = kept.find(op, key)
             if cost is None:
                 tell(f"measuring operator {op.number + 1} of {len(program.ops)}")
-                cost = _measured_with_integers(op, given, device, rounds)
+                cost = _measured_with_integers(op, given, device)
                 kept.keep(op, key, cost)
             known[key] = cost
         cost = known[key]
@@ -67,7 +76,6 @@ def measure(
             if value.captured is not None and not _lies_as(value.layout, *value.captured):
                 raise LayoutDiffers(op)
         costs.append(cost)
-    kept.close()
     return costs
 
 
@@ -78,15 +86,15 @@ def _lies_as(layout: Layout, size: tuple[int, ...], strides: tuple[int, ...]) ->
     return all(size == 1 or mine == other for size, mine, other in zip(layout.size, layout.stride, strides))
 
 
-def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], device: Device, rounds: int) -> Cost:
+def _measured_with_integers(op: Op, given: Callable[[Place], torch.Tensor], device: Device) -> Cost:
     """Measures with integers of 0, which may be indices, or else of 1, which may be pivots."""
     args, kwargs = _operands(op, given, 0)
     try:
-        return _measured(op, args, kwargs, device, rounds)
+        return _measured(op, args, kwargs, device)
     except _UNFIT as error:
         args, kwargs = _operands(op, given, 1)
         try:
-            return _measured(op, args, kwargs, device, rounds)
+            return _measured(op, args, kwargs, device)
         except _UNFIT:
             raise CaptureError(str(op.target), f"cannot be measured: {str(error).splitlines()[0]}") from error
 
@@ -114,17 +122,7 @@ def example_of(layout: Layout, integer: Optional[int] = None) -> torch.Tensor:
     return tensor
 
 
-def signature(tree: Any) -> Any:
-    if isinstance(tree, torch.Tensor):
-        return tuple(tree.shape), tree.stride(), tree.dtype, tree.device.type, tree.requires_grad
-    if isinstance(tree, (tuple, list)):
-        return tuple(signature(each) for each in tree)
-    if isinstance(tree, dict):
-        return tuple((name, signature(each)) for name, each in tree.items())
-    return type(tree), repr(tree)
-
-
-def _measured(op: Op, args: Any, kwargs: Any, device: Device, rounds: int) -> Cost:
+def _measured(op: Op, args: Any, kwargs: Any, device: Device) -> Cost:
     before = {storage_address(t): (t, bytes_of(t).clone()) for t in tensors_in((args, kwargs)) if t.numel()}
     with torch.no_grad(), device.no_autocast():  # as in a step
         result, peak = device.allocations(lambda: op.target(*args, **kwargs))
@@ -139,35 +137,6 @@ def _measured(op: Op, args: Any, kwargs: Any, device: Device, rounds: int) -> Co
             raise AliasFound(op)
         layouts = {i: layout_of(tensor) for i, tensor in outputs.items()}
         del result, outputs
-        seconds = [device.seconds(lambda: op.target(*args, **kwargs)) for _ in range(rounds)]
+        seconds = [device.seconds(lambda: op.target(*args, **kwargs)) for _ in range(_ROUNDS)]
     kept = sum(layout.bytes for layout in layouts.values())
     return Cost(min(seconds), max(0, peak - kept), layouts)
-
-
-def tensors_in(tree: Any) -> list[torch.Tensor]:
-    if isinstance(tree, torch.Tensor):
-        return [tree]
-    if isinstance(tree, dict):
-        return tensors_in(list(tree.values()))
-    if isinstance(tree, (tuple, list)):
-        return [tensor for each in tree for tensor in tensors_in(each)]
-    return []
-
-
-def storage_of(tensor: torch.Tensor) -> Any:
-    """Returns a tensor's storage, in PyTorch 1 and 2."""
-    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
-
-
-def storage_address(tensor: torch.Tensor) -> int:
-    return int(storage_of(tensor).data_ptr())
-
-
-def bytes_of(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns a tensor's storage as bytes."""
-    return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage_of(tensor))
-
-
-def layout_of(tensor: torch.Tensor) -> Layout:
-    """Returns a tensor's layout in its storage."""
-    return Layout(tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.dtype, storage_of(tensor).nbytes(), str(tensor.device))

@@ -43,7 +43,7 @@ def names_in(code: types.CodeType) -> Names:
             of_globals.add(instruction.argval)
         elif instruction.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER")):
             of_attributes.add(instruction.argval)
-        elif instruction.opname == "LOAD_CONST":
+        elif instruction.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
             constants = [constants[1], instruction.argval]
         elif instruction.opname == "IMPORT_NAME":
             imports.append(Import(instruction.argval, constants[0], frozenset(constants[1] or ())))
@@ -53,8 +53,9 @@ def names_in(code: types.CodeType) -> Names:
             of_globals |= within.globals
             of_attributes |= within.attributes
             imports += within.imports
-        elif isinstance(each, str) and each.isidentifier():
-            of_attributes.add(each)
+        else:
+            texts = each if isinstance(each, (tuple, frozenset)) else (each,)
+            of_attributes |= {text for text in texts if isinstance(text, str) and text.isidentifier()}
     return Names(frozenset(of_globals), frozenset(of_attributes), tuple(imports))
 
 

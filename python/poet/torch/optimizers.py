@@ -14,13 +14,14 @@ import torch
 from ..errors import InputError
 from .cost import UpdateCost
 from .device import Device
-from .measure import signature, storage_address, storage_of, tensors_in
+from .tensors import signature, storage_address, storage_of, tensors_in
 
+_ROUNDS = 2  # of which the fastest counts
 _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")  # of one optimizer's step; PyTorch 1.13 has none
-_HOOKS_OF_ALL = [getattr(sys.modules[torch.optim.Optimizer.__module__], name, {}) for name in ("_global_optimizer_pre_hooks", "_global_optimizer_post_hooks")]
+_HOOKS_OF_ALL_OPTIMIZERS = [getattr(sys.modules[torch.optim.Optimizer.__module__], name, {}) for name in ("_global_optimizer_pre_hooks", "_global_optimizer_post_hooks")]
 
 
-def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device, rounds: int = 2) -> list[Optional[UpdateCost]]:
+def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device) -> list[Optional[UpdateCost]]:
     """Returns the cost of the optimizer's step for each parameter, measured on copies: the parameters and the optimizer's state are
     unchanged, and hooks of its step are not called. None for parameters that the optimizer does not have or that need no gradient.
     Raises InputError where it cannot be tried on copies."""
@@ -31,7 +32,7 @@ def measure_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], de
         parameter.grad = None
     try:
         with _no_hooks_of_all():
-            return _measured_updates(optimizer, parameters, device, rounds)
+            return _measured_updates(optimizer, parameters, device)
     except InputError:
         raise
     except Exception as error:  # of an optimizer of somebody's own
@@ -65,7 +66,7 @@ def measure_additions(parameters: Sequence[torch.nn.Parameter], device: Device) 
     return [known[signature(parameter)] for parameter in parameters]
 
 
-def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device, rounds: int) -> list[Optional[UpdateCost]]:
+def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], device: Device) -> list[Optional[UpdateCost]]:
     group_of = {id(p): group for group in optimizer.param_groups for p in group["params"]}
     known: dict[Any, UpdateCost] = {}
     costs: list[Optional[UpdateCost]] = []
@@ -75,20 +76,20 @@ def _measured_updates(optimizer: Any, parameters: Sequence[torch.nn.Parameter], 
             costs.append(None)
             continue
         options = {name: option for name, option in group.items() if name != "params"}
-        key = (tuple(parameter.shape), parameter.stride(), parameter.dtype, repr(options))
+        key = (signature(parameter), repr(options))
         if key not in known:
-            known[key] = _measured_update(optimizer, parameter, options, device, rounds)
+            known[key] = _measured_update(optimizer, parameter, options, device)
         costs.append(known[key])
     return costs
 
 
-def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], device: Device, rounds: int) -> UpdateCost:
+def _measured_update(optimizer: Any, parameter: torch.nn.Parameter, options: dict[str, Any], device: Device) -> UpdateCost:
     mine, shadows = _tried_on_copies(optimizer, parameter, options, 2)
     _, both = device.allocations(mine.step)
     mine, shadows = _tried_on_copies(optimizer, parameter, options, 1)
     state = sum(storage_of(tensor).nbytes() for tensor in tensors_in(dict(mine.state.get(shadows[0], {}))))
     _, peak = device.allocations(mine.step)
-    seconds = [device.seconds(mine.step) for _ in range(rounds)]
+    seconds = [device.seconds(mine.step) for _ in range(_ROUNDS)]
     return UpdateCost(min(seconds), peak, state, max(0, both - peak))
 
 
@@ -118,20 +119,25 @@ def other_state_bytes(optimizer: Any, updated: Iterable[torch.nn.Parameter]) -> 
     return sum(size for address, size in sizes.items() if address not in parameters)
 
 
+def updates_at_once(group: dict[str, Any], device: Device) -> bool:
+    """Whether an optimizer computes with all parameters of a group at the same time. PyTorch does so on GPUs unless it is told not to."""
+    return bool(group.get("fused") or (group.get("foreach", False) if group.get("foreach", False) is not None else device.type != "cpu"))
+
+
 def has_own_step(optimizer: Any) -> bool:
     """Whether more than the class's step runs with each step: hooks, or a function in its place, but for schedulers', which count."""
     step = vars(optimizer).get("step")
     counts = getattr(step, "_wrapped_by_lr_sched", False) or getattr(step, "_with_counter", False)  # PyTorch 2, 1
-    return any(getattr(optimizer, name, None) for name in _HOOKS) or any(_HOOKS_OF_ALL) or (step is not None and not counts)
+    return any(getattr(optimizer, name, None) for name in _HOOKS) or any(_HOOKS_OF_ALL_OPTIMIZERS) or (step is not None and not counts)
 
 
 @contextlib.contextmanager
 def _no_hooks_of_all() -> Iterator[None]:
-    before = [dict(hooks) for hooks in _HOOKS_OF_ALL]
-    for hooks in _HOOKS_OF_ALL:
+    before = [dict(hooks) for hooks in _HOOKS_OF_ALL_OPTIMIZERS]
+    for hooks in _HOOKS_OF_ALL_OPTIMIZERS:
         hooks.clear()
     try:
         yield
     finally:
-        for hooks, had in zip(_HOOKS_OF_ALL, before):
+        for hooks, had in zip(_HOOKS_OF_ALL_OPTIMIZERS, before):
             hooks.update(had)

@@ -8,7 +8,7 @@ from typing import Mapping, Sequence
 
 import torch
 
-from .measure import layout_of, storage_address
+from .tensors import layout_of, storage_address
 from .program import Program
 
 

@@ -49,13 +49,14 @@ def policy(step: Step) -> Callable[[], Contexts]:
     if not hasattr(torch.utils.checkpoint, "create_selective_checkpoint_contexts"):
         raise InputError("policy", f"needs PyTorch 2.4 or newer: {torch.__version__} has no selective checkpoints")
 
-    courses: dict[Plan, Course] = {}
+    latest: Optional[tuple[Plan, Course]] = None
 
     def context_fn() -> Contexts:
+        nonlocal latest
         compiled = step._current()
-        if compiled.plan not in courses:
-            courses[compiled.plan] = course_of(compiled.program, compiled.plan)
-        course = courses[compiled.plan]
+        if latest is None or latest[0] is not compiled.plan:
+            latest = compiled.plan, course_of(compiled.program, compiled.plan)
+        course = latest[1]
         if torch._guards.detect_fake_mode() is not None:
             contexts: Contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts(choices(course))
             return contexts

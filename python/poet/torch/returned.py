@@ -9,7 +9,7 @@ import torch
 import torch.utils._pytree as pytree
 
 from .errors import CaptureError
-from .module_state import plain_key
+from .keys import plain_key
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,8 @@ _FIRST = b"poet steps 1\n"
 
 @dataclasses.dataclass(frozen=True)
 class Saved:
-    """A compiled step. `digest`: of all that it depends on (digests.py). `owners`: of its constants; None: some are not known."""
+    """A compiled step. `digest`: of all that it depends on (digests.py). `owners`: of its constants, which are then not in the program; None: some
+    are not known."""
 
     digest: str
     program: Program
@@ -47,7 +48,9 @@ class Saved:
     def of(digest: str, compiled: Compiled, tensors: Sequence[torch.Tensor]) -> Saved:
         """What is saved of a step that depends on these tensors."""
         owners = Owners.among(tensors, compiled.program)
-        return Saved(digest, compiled.program, compiled.result, compiled.copies, owners if owners.all_known else None)
+        own = [torch.empty(0) if i in owners.of else constant for i, constant in enumerate(compiled.program.constants)]
+        program = dataclasses.replace(compiled.program, constants=own)
+        return Saved(digest, program, compiled.result, compiled.copies, owners if owners.all_known else None)
 
     def restored(self, how: Settings, updates: Updates, device: Device, tensors: Sequence[torch.Tensor]) -> Compiled:
         """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""

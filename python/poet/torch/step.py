@@ -64,6 +64,7 @@ class Step:
         self._latest: Optional[Compiled] = None
         self._last_key: Optional[Key] = None  # of the one that was compiled last
         self._anew = 0  # steps that were compiled one after another
+        self._warned = False  # of these
 
     # ---- what it is
 
@@ -170,6 +171,7 @@ class Step:
         known before. Afterwards plan, result and code are of this one."""
         with self._lock:
             self._compiled_for(batch)
+            self._anew = 0
 
     def save(self, file: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the compiled steps that are kept, for `saved` of compile_step() in another process. Raises InputError."""
@@ -183,7 +185,7 @@ class Step:
         key, held = self._depends.key(repr(spec), leaves)
         compiled = self._compiled.find(key, tensors, lambda owners, constants: self._have_owners(owners, constants, tensors, held))
         if compiled is not None:
-            self._anew = 0
+            self._anew, self._warned = 0, False
         else:
             check_tensors(self.module, tensors, self._device)
             # By what is known before anything runs, as another process will know it.
@@ -215,7 +217,8 @@ class Step:
     def _warn_of(self, key: Key) -> None:
         """Warns once where calls one after another compile a step each."""
         self._anew += 1
-        if self._last_key is not None and self._anew == (MOST + 1 if not key.is_of_shapes_like(self._last_key) else _MANY):
+        if self._last_key is not None and not self._warned and self._anew >= (_MANY if key.is_of_shapes_like(self._last_key) else MOST + 1):
+            self._warned = True
             changed = key.changed_since(self._last_key)
             told = f"poet.torch: each of the last {self._anew} steps was compiled, as each time another: {changed}. "
             warnings.warn(told + "What changes with every step belongs into the batch, as a tensor", stacklevel=5)

@@ -19,7 +19,7 @@ from ..errors import InputError
 from .device import Device
 from .errors import StorageError
 from .host_pages import HostPages
-from .measure import storage_of
+from .tensors import storage_of
 from .program import Layout
 
 

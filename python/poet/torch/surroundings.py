@@ -19,16 +19,17 @@ from typing import Any, Callable, Iterable, Mapping, Optional
 import torch
 
 from .foreign import content_of, is_foreign, is_foreign_class, is_of_package, is_of_poet
-from .module_state import key_of, plain_key
+from .keys import key_of, value_of
 from .names import all_names_in, names_in
 from .ran import Ran
 
 _BY_NAME = {"getattr", "hasattr", "vars", "setattr"}
 _OF_CLASSES = {"__init__", "__new__", "__post_init__", "__call__", "forward", "backward", "setup_context"}  # that calls of them run
 _OPERATORS = {"__call__", "__getitem__", "__iter__", "__len__", "__contains__", "__getattr__", "__enter__", "__float__", "__int__", "__index__", "__bool__"}
-_MOST_FOLLOWED = 64  # elements of a container whose own attributes count
+_MOST_FOLLOWED = 1024  # elements of a container whose own attributes count
 
 
+_DESCRIPTORS = (property, classmethod, staticmethod, types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType)  # fmt: skip
 _NO_ARGUMENTS = (types.FunctionType, types.CellType, types.MethodType, functools.partial, types.ModuleType)
 
 
@@ -101,7 +102,7 @@ class Surroundings:
         elif isinstance(value, (operator.attrgetter, operator.itemgetter, operator.methodcaller)):
             self._names_of_user |= {part for name in value.__reduce__()[1] if isinstance(name, str) for part in name.split(".")}
         elif isinstance(value, contextvars.ContextVar):
-            self._follow([value.get(None)], names)
+            self._follow([value_of(value)], names)
         elif isinstance(value, weakref.ref):
             self._follow([value()], names)
         elif isinstance(value, (list, tuple, set, frozenset, dict, types.MappingProxyType)):
@@ -199,14 +200,15 @@ class Surroundings:
                 self._follow([getattr(value, name, None)], frozenset(names))
 
     def _watch_class(self, kind: type, names: Iterable[str], own: Optional[Mapping[str, Any]] = None) -> None:
-        """Watches numbers and texts among a class's attributes, and what an instance may have instead, among its `own`."""
+        """Watches a class's attributes that are no methods, and what an instance may have instead, among its `own`."""
         for each in kind.__mro__:
             attributes = vars(each)
             for name in sorted(names):
-                if name in attributes and plain_key(attributes[name]) is not None:
+                if name in attributes and _function_of(attributes[name]) is None and not isinstance(attributes[name], _DESCRIPTORS):
                     self._places.setdefault((id(each), name), attributes)
                     if own is not None:
                         self._places.setdefault((id(own), name), own)
+                    self._follow([attributes[name]], frozenset(names))
 
     def _has_seen(self, value: Any, how: Any) -> bool:
         key = (id(value), how if isinstance(how, frozenset) else id(how))

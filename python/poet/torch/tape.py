@@ -19,7 +19,7 @@ from .device import Device
 from .draws import Draws
 from .errors import CaptureError
 from .functional import HIDDEN_CHANGES, Changed, Filled, Revealed, name_of
-from .measure import storage_address, storage_of
+from .tensors import storage_address, storage_of
 from .program import Layout, Op, Place, Program, Value, View, leaves, replaced
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 import torch
 
-from .capture import autocast_cache
 from .device import Device
 from .digests import content_digest
 from .module_state import attributes_restored, contents_restored, parameters_of
+from .patches import autocast_cache
 from .returned import Returned
 from .subject import Subject
 from .updating import forget_gradients, update
