@@ -291,17 +291,17 @@ class SurroundingsCase(TorchCase):
             for module.factor in range(2, 22):
                 step(self.batch)
         (warning,) = [each for each in told if "poet.torch" in str(each.message)]
-        self.assertRegex(str(warning.message), "^poet.torch: each of the last 8 steps was compiled, as each time another: factor among attributes of modules. What changes")
+        self.assertRegex(str(warning.message), "^poet.torch: each of the last 8 calls compiled a new step, because this differed: factor among attributes of modules. What changes")
         self.assertEqual(warning.filename, __file__)
         module = Scaled()
         step = self.step_of(module, mse)
-        with self.assertWarnsRegex(UserWarning, "of the last .* steps was compiled"):  # two lengths in turn
+        with self.assertWarnsRegex(UserWarning, "of the last .* calls compiled a new step"):  # two lengths in turn
             for count in range(2, 36):
                 module.factor = count
                 step((self.batch[0][: 1 + count % 2], self.batch[1][: 1 + count % 2]))
         scale = [1]
         step = self.step_of(nn.Linear(8, 8), forward=lambda module, batch: mse(module(batch[0]) * SETTINGS["scale"] * scale[0], batch[1]))
-        with self.assertWarnsRegex(UserWarning, "as each time another: SETTINGS among what the code reads"):
+        with self.assertWarnsRegex(UserWarning, "because this differed: SETTINGS among what the code reads"):
             for SETTINGS["scale"] in range(2, 12):
                 step(self.batch)
         with warnings.catch_warnings():

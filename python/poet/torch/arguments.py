@@ -84,11 +84,11 @@ def compile_step(
     saved: a file of step.save(), of which steps are taken whose code, shapes, settings and machine are these: nothing is captured, measured or
         searched for. Where it has none, or is absent, the step is compiled. As with torch.load(), files of others may do harm.
     power: watts by which energy is counted; time_limit (seconds) and progress: of solve(). progress is also told what is captured and measured,
-        without a plan and a bound, before solve() begins.
+        without a plan and a bound, before solve() begins; what it returns then does not matter.
     tolerance: the search ends once no plan can have less energy than the best one by more than this part of it; operators' seconds differ by as
         much from one time to the next.
 
-    Raises InputError naming the argument, or CaptureError with the line of code that cannot be captured.
+    Raises TypeError or InputError naming the argument, CaptureError with the line of code that cannot be captured, StorageError where pages find no room.
     """
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"module: must be a torch.nn.Module, not {type(module).__name__}")
@@ -136,7 +136,7 @@ def compile_step(
     limits = {"ram_budget": ram_budget, "deadline": deadline, "time_limit": time_limit, "progress": _until(tolerance, progress)}
     known = [] if saved is None else read(saved, where)
     step = Step(module, forward, optimizer, how, Settings(limits, pages, power, check), keep_gradients, loss, where, known)
-    for batch in (example_batch, *shapes, example_batch):  # which is the latest then
+    for batch in (example_batch, *shapes, example_batch):  # example_batch again: step.plan is then its plan
         step.compile(batch)
     return step
 
@@ -159,7 +159,7 @@ def _checked_updates(updates: str, accumulate: Any, clip_norm: Any, scaler: Any)
         raise TypeError(f"clip_norm: must be a number, not {clip_norm!r}")
     if clip_norm is not None and not 0 < clip_norm < float("inf"):
         raise InputError("clip_norm", "must be positive and finite")
-    if scaler is not None and not all(hasattr(scaler, name) for name in ("scale", "step", "update", "unscale_")):
+    if scaler is not None and not all(hasattr(scaler, name) for name in ("scale", "step", "update", "unscale_", "is_enabled")):
         raise TypeError(f"scaler: must be a torch.amp.GradScaler, not {type(scaler).__name__}")
     for name, is_given in (("accumulate", accumulate > 1), ("clip_norm", clip_norm is not None), ("scaler", scaler is not None)):
         if updates == "early" and is_given:

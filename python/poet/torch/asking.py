@@ -19,6 +19,7 @@ from .program import Place
 _ASK = {"item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "equal", "allclose", "is_nonzero", "storage_offset"}
 # Make a text, of integers that the batch tells.
 _SAY = {"__format__", "__str__", "__repr__"}
+_UNKNOWN = "so what the step computes is not known before it runs"
 # Make a tensor of the contents of others, unseen.
 _MAKE = {"tensor", "as_tensor", "asarray", "new_tensor"}
 # Read the contents of operands on the way, by their numbers and names: no operator shows it.
@@ -147,9 +148,9 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
         if not self._real:
             raise NeedsRealTensors("a value")
         if any(id(tensor) in self._trained for tensor in tensors_of((args, kwargs))):
-            raise Unfit("uses the value of a tensor that training changes, so what the step computes is not known before it runs; it may ask for values of the batch alone")
+            raise Unfit(f"uses the value of a tensor that training changes, {_UNKNOWN}; it may ask for values of the batch alone")
         if any(id(tensor) in self._unclear for tensor in tensors_of((args, kwargs))):
-            raise Unfit("uses the value of a tensor that was changed in place by way of another, so what the step computes is not known before it runs")
+            raise Unfit(f"uses the value of a tensor that was changed in place by way of another, {_UNKNOWN}")
         if any(map(self._is_made_unseen, tensors_of((args, kwargs)))):
             raise Unfit("uses the value of a tensor that is made of others in a way that cannot be followed")
         with no_dispatch():  # make_fx lets nobody ask
@@ -161,7 +162,7 @@ class Asked(TorchFunctionMode):  # type: ignore[misc]
                 raise Unfit("uses a value of floating point that the batch has: every batch would be a step of its own")
             random = self._device.random_state()
             if not guard.holds(self._batch) or not all(map(torch.equal, random, self._device.random_state())):
-                raise Unfit("uses the value of a tensor that is drawn by chance or was changed in place, so what the step computes is not known before it runs")
+                raise Unfit(f"uses the value of a tensor that is drawn by chance or was changed in place, {_UNKNOWN}")
         if all(result.calls != guard.calls for result in self.guards):
             self.guards.append(guard)
         return value
@@ -211,7 +212,9 @@ class _Inside(TorchDispatchMode):  # type: ignore[misc]
 
 
 def _changes_in_place(name: str) -> bool:
-    return name in ("__setitem__", "__set__") or (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name not in ("__index__", "__int__", "__invert__", "__iter__"))
+    if name.startswith("__"):
+        return name in ("__setitem__", "__set__") or (name.startswith("__i") and name not in ("__index__", "__int__", "__invert__", "__iter__"))
+    return name.endswith("_")
 
 
 def _is_of_integers(each: Any) -> bool:

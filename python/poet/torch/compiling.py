@@ -236,7 +236,8 @@ def _captured_and_measured(of: Subject, parameters: Any, buffers: Any, real: boo
             if real and isinstance(error, LayoutDiffers):
                 raise CaptureError(str(error.op.target), "returns tensors that lie in memory in different ways") from None
             if real:
-                raise CaptureError("module", f"has what is no tensor ({error}), as of torch.cond or a generator of its own, which steps cannot follow; draw from PyTorch's default generator") from None
+                rule = f"has what is no tensor ({error}), as of torch.cond or a generator of its own, which steps cannot follow"
+                raise CaptureError("module", f"{rule}; draw from PyTorch's default generator") from None
             real = True
 
 

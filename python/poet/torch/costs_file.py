@@ -72,5 +72,8 @@ def _is_pytorchs(op: Op) -> bool:
 
 def _cost(stored: Any) -> Cost:
     seconds, workspace, outputs = stored
-    layouts = {int(i): Layout(tuple(size), tuple(stride), offset, getattr(torch, dtype), count, device) for i, (size, stride, offset, dtype, count, device) in outputs.items()}
+    layouts = {
+        int(i): Layout(tuple(size), tuple(stride), offset, getattr(torch, dtype), count, device)
+        for i, (size, stride, offset, dtype, count, device) in outputs.items()
+    }
     return Cost(seconds, workspace, layouts)

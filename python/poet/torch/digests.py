@@ -1,4 +1,4 @@
-"""What a step depends on as a digest that another process with the same code finds, too: its key (step.py) with what objects are in place of their
+"""What a step depends on as a digest that another process with the same code finds, too: its key (dependence.py) with what objects are in place of their
 numbers, and the code that it runs."""
 
 from __future__ import annotations

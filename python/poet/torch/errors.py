@@ -14,8 +14,8 @@ class StorageError(OSError):
 
 
 class NeedsRealTensors(Exception):
-    """Within capture: fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch, and must be captured on
-    real ones."""
+    """Raised within capture where fake tensors do not suffice: the step asks for values, or has tensors besides parameters, buffers and batch. It is
+    then captured on real ones."""
 
 
 class Unfit(Exception):

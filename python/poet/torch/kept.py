@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 class Kept:
-    """Compiled steps by their keys, and with one key by the values of the batch, and by the tensors of others, that they hold for."""
+    """Compiled steps. Several may have one key: they differ in the values of the batch (guards) or in whose tensors they read (owners)."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []  # the latest one comes last

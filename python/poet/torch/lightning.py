@@ -38,6 +38,8 @@ class Strategy(SingleDeviceStrategy):  # type: ignore[misc]
     strategy_name = "poet"
 
     def __init__(self, ram_budget: Any, **options: Any) -> None:
+        if options.get("saved") is not None and options.get("check") is False:
+            raise InputError("saved", "needs check=True: training_step() runs once while a step is compared, which tells how values are logged")
         super().__init__(device="cpu")
         self._options = {"ram_budget": ram_budget, **options}
         self._gradients: list[Optional[torch.Tensor]] = []

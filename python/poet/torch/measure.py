@@ -6,7 +6,7 @@ step. Operators that are alike are measured once.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Optional
 
 import torch
 
@@ -59,9 +59,11 @@ def _costs(program: Program, given: Callable[[Place], torch.Tensor], device: Dev
     costs = []
     for op in program.ops:
         if name_of(op.target) == "aten::_efficientzerotensor":
-            raise CaptureError(name_of(op.target), "makes zeros without memory for torch.func's forward mode (hessian); torch.autograd.functional has the same with memory")
+            rule = "makes zeros without memory for torch.func's forward mode (hessian)"
+            raise CaptureError(name_of(op.target), f"{rule}; torch.autograd.functional has the same with memory")
         args, kwargs = _operands(op, given, None)
-        integers = [tensor.tolist() for tensor in tensors_in((args, kwargs)) if not tensor.is_floating_point()] if name_of(op.target) in _SHAPED_BY_CONTENTS else []
+        by_contents = tensors_in((args, kwargs)) if name_of(op.target) in _SHAPED_BY_CONTENTS else []
+        integers = [tensor.tolist() for tensor in by_contents if not tensor.is_floating_point()]
         key = (repr(op.target), signature(args), signature(kwargs), tuple(op.outputs), repr(integers))
         if key not in known:
             cost = kept.find(op, key)

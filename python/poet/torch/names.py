@@ -61,5 +61,5 @@ def names_in(code: types.CodeType) -> Names:
 
 @functools.lru_cache(maxsize=8192)
 def all_names_in(code: types.CodeType) -> frozenset[str]:
-    """The same without their kinds. O(names)."""
+    """All names in code and in functions within it: read, stored, imported. O(names)."""
     return frozenset(code.co_names).union(*(all_names_in(each) for each in code.co_consts if isinstance(each, types.CodeType)))

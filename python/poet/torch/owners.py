@@ -14,8 +14,9 @@ from .program import Program
 
 @dataclasses.dataclass(frozen=True)
 class Owners:
-    """Numbers among the tensors that a step depends on (Dependence.tensors()). `of`: by the number of a constant, those of all tensors with its
-    memory. `asked`: tensors whose values decide what runs, with theirs. `all_known`: no constant that is somebody's is without, and nothing is asked."""
+    """Numbers are of the tensors that a step depends on (Dependence.tensors()). `of`: for a constant's number, those of all tensors that have its
+    memory. `asked`: tensors outside of the batch that a guard reads, each with its number. `all_known`: every constant but the fresh ones has an owner,
+    and no guard reads such a tensor, so that another process can find them all."""
 
     of: Mapping[int, tuple[int, ...]]
     asked: Sequence[tuple[torch.Tensor, int]]

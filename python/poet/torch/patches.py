@@ -128,7 +128,8 @@ def no_other_draws() -> Iterator[None]:
             numpy.random.set_state(numpy_state)
             drawn.append("numpy.random")
     if drawn:
-        raise CaptureError("module", f"draws numbers by {' and '.join(drawn)}, which steps cannot follow; draw with PyTorch, or put what is drawn into the batch (no other thread may draw meanwhile)")
+        rule = f"draws numbers by {' and '.join(drawn)}, which steps cannot follow"
+        raise CaptureError("module", f"{rule}; draw with PyTorch, or put what is drawn into the batch (no other thread may draw meanwhile)")
 
 
 @contextlib.contextmanager

@@ -53,10 +53,11 @@ def graph_of(
 
     `updates`, `clipping` (seconds and workspace) and `additions` (seconds) are what using gradients costs: of each parameter by the optimizer, of
     clipping all, and of adding to each parameter's. `copies`: bytes of gradients that are copied before they are used. `resident`: bytes of
-    everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None: there is none. With early updates each parameter is updated once its
-    gradient is there and has been read for the last time; else all are by the last op, before which nothing of the module has changed, and which needs all
-    gradients at once unless they are added to those that are resident. `at_once`: the optimizer computes with all of them at the same time, not one by one
-    (its option `foreach` or `fused`). `block`: the allocator takes multiples of so many bytes.
+    everything else that is in RAM all the time, by what it is (buffers, the batch, optimizer state). `rates`: of storage; None: there is none.
+    With early updates each parameter is updated once its gradient is there and has been read for the last time; else all are by the last op,
+    before which nothing of the module has changed, and which needs all gradients at once unless they are added to those that are resident.
+    `at_once`: the optimizer computes with all of them at the same time (optimizers.py), not one by one. `block`: the allocator takes multiples
+    of so many bytes.
     """
     values: list[dict[str, Any]] = []
     ops: list[dict[str, Any]] = []

@@ -67,7 +67,8 @@ def write(file: Union[str, "os.PathLike[str]"], steps: Iterable[Saved], device: 
     path = os.fspath(file)
     steps = list(steps)
     if any(step.owners is None for step in steps):
-        raise InputError("step", "cannot be saved: its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells, or goes by its value; make it a buffer")
+        rule = "its code reads a tensor that is neither a parameter, a buffer nor one that a name in it tells, or goes by its value"
+        raise InputError("step", f"cannot be saved: {rule}; make it a buffer")
     packed = io.BytesIO()
     try:
         _Pickler(packed, protocol=4).dump(steps)

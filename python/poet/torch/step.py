@@ -26,7 +26,7 @@ from .subject import Subject
 from .updating import Updates, forget_gradients, handed_over, update, use
 from .verifying import differences
 
-_MANY = 8  # steps that are compiled one after another without another shape
+_MANY = 8  # compilations in a row, of one shape, after which users are warned
 
 
 class Step:
@@ -220,8 +220,8 @@ class Step:
         if self._last_key is not None and not self._warned and self._anew >= (_MANY if key.is_of_shapes_like(self._last_key) else MOST + 1):
             self._warned = True
             changed = key.changed_since(self._last_key)
-            told = f"poet.torch: each of the last {self._anew} steps was compiled, as each time another: {changed}. "
-            warnings.warn(told + "What changes with every step belongs into the batch, as a tensor", stacklevel=5)
+            told = f"poet.torch: each of the last {self._anew} calls compiled a new step, because this differed: {changed}. "
+            warnings.warn(told + "What changes in every step belongs in the batch, as a tensor", stacklevel=5)
         self._last_key = key
 
 

@@ -29,7 +29,8 @@ _OPERATORS = {"__call__", "__getitem__", "__iter__", "__len__", "__contains__", 
 _MOST_FOLLOWED = 1024  # elements of a container whose own attributes count
 
 
-_DESCRIPTORS = (property, classmethod, staticmethod, types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType)  # fmt: skip
+_OF_C = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType)
+_DESCRIPTORS = (property, classmethod, staticmethod, *_OF_C)
 _NO_ARGUMENTS = (types.FunctionType, types.CellType, types.MethodType, functools.partial, types.ModuleType)
 
 
@@ -38,20 +39,21 @@ class Surroundings:
 
     def __init__(self, roots: Iterable[Any], ran: Optional[Ran] = None) -> None:
         """`roots`: functions, modules and other objects that are called; `ran`: what of the user's code has run. O(code that they reach)."""
-        self.modules: list[torch.nn.Module] = []  # those that are reached, none a part of another
+        self.modules: list[torch.nn.Module] = []  # that are reached; parts of those before them are left out
         self.names: set[str] = set()  # of attributes in the code that is reached
         self.code: list[types.CodeType] = []  # that is reached
         self._names_of_user: set[str] = set()  # of those, in code that is no package's
         self._reads: list[Callable[[], Any]] = []  # what is in variables of closures, defaults, arguments of partials and slots
         self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
-        self._seen: dict[Any, Any] = {}  # and what keeps the numbers of objects
+        self._seen: dict[Any, Any] = {}  # by (id, how it was reached); the values keep these objects alive, so that no id is used twice
         self._pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset()) for root in roots]
         self._follow_all()
         if ran is not None:
-            names_in = {number: self._read_code(code, mapping) for number, (code, mapping) in ran.code.items()}
-            self._pending += [(operand, names_in[id(code)]) for operand, code in ran.operands()]
+            names_of_code = {number: self._read_code(code, mapping) for number, (code, mapping) in ran.code.items()}
+            self._pending += [(operand, names_of_code[id(code)]) for operand, code in ran.operands()]
             self._follow_all()
         # Objects reach code as arguments, too, which no name tells: what the user's code reads it may read of each.
+        # Each round may reach code with further names; it ends, as there are finitely many.
         names = frozenset[str]()
         while names != (names := frozenset(self._names_of_user)):
             self._pending = [(value, names) for value, _ in list(self._seen.values()) if not isinstance(value, _NO_ARGUMENTS)]

@@ -32,7 +32,7 @@ class Updates:
 
     def essentials(self) -> Any:
         """What another process knows it by. A scaler that is switched off returns the loss as it is."""
-        return (self.when, self.every, self.clip_norm, type(self.scaler).__qualname__, getattr(self.scaler, "is_enabled", bool)())
+        return (self.when, self.every, self.clip_norm, type(self.scaler).__qualname__, self.scaler is not None and self.scaler.is_enabled())
 
     def tensors(self) -> list[torch.Tensor]:
         """Those of its own that steps read."""
