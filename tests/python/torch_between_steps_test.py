@@ -145,6 +145,49 @@ class BetweenSteps(TorchCase):
 
         self.expect_pytorchs(parted, forward=lambda module, batch: (F.cross_entropy(module(batch[0]) * one * other, batch[1])))
 
+    def test_a_tensor_of_others_that_gets_a_buffers_memory(self):
+        held = torch.ones(3)
+
+        def make():
+            return nn.Sequential(linear(), nn.BatchNorm1d(3))
+
+        def tied(i, module, _):
+            held.data = torch.ones(3) if i < 2 else module[1].running_mean
+
+        with self.assertRaisesRegex(poet.InputError, "^module: a step cannot change tensors that share their storage"):
+            self.expect_pytorchs(tied, make=make, forward=lambda module, batch: F.cross_entropy(module(batch[0]) * held, batch[1]))
+
+    def test_a_tensor_of_others_that_decides_what_runs(self):
+        teacher = nn.Module()
+        teacher.register_buffer("by", torch.tensor(1))
+
+        def change(i, *_):
+            if i % 2 == 0:
+                teacher.by = torch.tensor(1 + i // 2)
+            else:
+                teacher.by.data = torch.tensor(7)
+
+        self.expect_pytorchs(change, forward=lambda module, batch: of_classes(module, batch) * teacher.by.item())
+
+    def test_what_forward_passes_leave_is_put_back(self):
+        """Unless it is of the module alone: what goes by the batch may be as large as the batch."""
+
+        class Leaves(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.last = linear(), torch.zeros(4, 3)
+
+            def forward(self, x):
+                self.last = self.layer(x)
+                return self.last
+
+        module = Leaves()
+        last = module.last
+        (batch,) = batches(1)
+        step, _ = self.compiled(module, batch, loss_fn=F.cross_entropy)
+        step(batch)
+        self.assertIs(module.last, last)
+
     def test_weights_of_the_loss_and_tensors_that_are_no_buffers(self):
         loss = nn.CrossEntropyLoss(weight=torch.ones(3))
 
@@ -164,7 +207,8 @@ class BetweenSteps(TorchCase):
 
     def test_numbers_in_what_is_neither_a_list_nor_an_object_of_ones_own(self):
         names = {"by": 1.0}
-        module = types.ModuleType("scales")
+        module, package = types.ModuleType("scales"), types.ModuleType("package")
+        package.scales = types.ModuleType("package.scales")
         of_context, of_array, long, numbers = contextvars.ContextVar("by", default=1.0), array.array("d", [1.0]), [1.0] * 3000, numpy.ones(3000)
         own = collections.UserDict(by=1.0)
 
@@ -184,12 +228,17 @@ class BetweenSteps(TorchCase):
             return h * scales.by
 
         def imported_name(h):
-            from scales import by
+            from package.scales import by
 
             return h * by
 
+        def imported_part(h):
+            import package.scales
+
+            return h * package.scales.by
+
         view = types.MappingProxyType(names)
-        ways = {"an import": imported, "a name of an import": imported_name, "a view of a dictionary": lambda h: h * view["by"]}
+        ways = {"an import": imported, "a name of an import": imported_name, "a part of one": imported_part, "a view of a dictionary": lambda h: h * view["by"]}
         ways.update({"a context's variable": lambda h: h * of_context.get(), "an array": lambda h: h * of_array[0], "a long list": lambda h: h * long[0]})
         ways.update({"a long array of numpy's": lambda h: h * float(numbers[0]), "a class of Python's": lambda h: h * own["by"]})
         ways.update({"an object of a class": lambda h: h * Holder.scale.by, "the last of many": lambda h: h * Holder.scales[-1].by})
@@ -198,10 +247,10 @@ class BetweenSteps(TorchCase):
 
         def change(i, *_):
             by = 1.0 + i // 2
-            own["by"] = module.by = Holder.scale.by = Holder.scales[-1].by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
+            own["by"] = module.by = package.scales.by = Holder.scale.by = Holder.scales[-1].by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
             of_context.set(by)
 
-        with mock.patch.dict(sys.modules, scales=module):
+        with mock.patch.dict(sys.modules, {"scales": module, "package": package, "package.scales": package.scales}):
             for way, function in ways.items():
                 with self.subTest(way=way):
                     forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
@@ -375,7 +424,7 @@ class BetweenSteps(TorchCase):
             loop.config.epoch = i
             loop.meter["steps"] += 1
             loop.losses.append(i)
-            loop.log.info("step %d", i)
+            loop.log.isEnabledFor(10 * i)  # it keeps the answer
             optimizer.scheduler.step()
 
         def scheduled(module):

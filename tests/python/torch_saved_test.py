@@ -1,8 +1,10 @@
 """poet.torch: compiled steps in a file, and processes that begin with them."""
 
 import functools
+import itertools
 import json
 import os
+import pathlib
 import pickle
 import sys
 import tempfile
@@ -151,16 +153,16 @@ class Saved(TorchCase):
 
     def test_files_that_cannot_be(self):
         with self.assertRaisesRegex(poet.InputError, "^saved: .* is not a file of step.save"):
-            open(self.file, "w").write("steps")
+            pathlib.Path(self.file).write_text("steps")
             self.step(saved=self.file)
         with self.assertRaisesRegex(TypeError, "^saved: must be a path, not float"):
             self.step(saved=3.5)
         step = self.step()
         step.save(self.file)
-        whole = open(self.file, "rb").read()
+        whole = pathlib.Path(self.file).read_bytes()
         head = whole.index(b"\n", whole.index(b"\n") + 1) + 1
         for content in (whole[:-9], whole[: head - 1], whole[:head], whole + b"more", whole[:head] + zlib.compress(pickle.dumps([3]))):
-            open(self.file, "wb").write(content)
+            pathlib.Path(self.file).write_bytes(content)
             with self.assertRaisesRegex(poet.InputError, "^saved: .* is damaged: "):
                 self.step(saved=self.file)
         with open(self.file, "r+b") as file:
@@ -215,11 +217,12 @@ class Saved(TorchCase):
         def forward(module, batch, other):
             return (module(batch[0]) * one * other).square().mean()
 
-        for of_saving, of_loading, others in ((one, one, False), (one, one.clone(), True), (one.clone(), one, True), (one.clone(), one.clone(), False)):
+        for is_saved_of_one, is_loaded_of_one in itertools.product((True, False), repeat=2):
+            of_saving, of_loading = (one if is_of_one else one.clone() for is_of_one in (is_saved_of_one, is_loaded_of_one))
             self.step(loss_fn=None, forward=functools.partial(forward, other=of_saving)).save(self.file)
             with mock.patch.object(compiling, "capture", wraps=compiling.capture) as capture:
                 step = self.step(loss_fn=None, forward=functools.partial(forward, other=of_loading), saved=self.file)
-            self.assertEqual(capture.called, others)
+            self.assertEqual(capture.called, is_saved_of_one != is_loaded_of_one)
             with torch.no_grad():
                 of_loading.mul_(1.5)
             self.assertEqual(step.verify(self.batch), [])

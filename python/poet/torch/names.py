@@ -11,18 +11,18 @@ from typing import Any, Mapping, NamedTuple
 
 
 class Import(NamedTuple):
-    """`import module` or `from module import names`, `level` packages above the code's own."""
+    """`import module` or `from module import ...`, `level` packages above the code's own; names that are imported are among those of attributes."""
 
     module: str
     level: int
-    names: frozenset[str]
+    of_names: bool
 
     def module_of(self, globals_of_code: Mapping[str, Any]) -> str:
         """The whole name of the module of which the code gets something."""
         if self.level:
             with contextlib.suppress(ImportError):  # it would fail if it ran
                 return importlib.util.resolve_name("." * self.level + self.module, str(globals_of_code.get("__package__") or ""))
-        return self.module if self.names else self.module.partition(".")[0]
+        return self.module if self.of_names else self.module.partition(".")[0]
 
 
 class Names(NamedTuple):
@@ -46,7 +46,7 @@ def names_in(code: types.CodeType) -> Names:
         elif instruction.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
             constants = [constants[1], instruction.argval]
         elif instruction.opname == "IMPORT_NAME":
-            imports.append(Import(instruction.argval, constants[0], frozenset(constants[1] or ())))
+            imports.append(Import(instruction.argval, constants[0], bool(constants[1])))
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
             within = names_in(each)

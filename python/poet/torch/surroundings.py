@@ -184,7 +184,6 @@ class Surroundings:
         for each in imports:
             module = sys.modules.get(each.module_of(mapping))
             if module is not None and not is_foreign(getattr(module, "__file__", "")):
-                self._watch(vars(module), each.names, names)
                 self._reach(module, names)
         return names
 
