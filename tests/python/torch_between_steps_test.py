@@ -256,6 +256,32 @@ class BetweenSteps(TorchCase):
                     forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
                     self.expect_pytorchs(change, forward=forward, compiled=2)
 
+    def test_methods_that_are_replaced_in_classes(self):
+        class Helped(nn.Linear):
+            def helper(self, h):
+                return h
+
+            def forward(self, x):
+                return self.helper(super().forward(x))
+
+        class Derived(Helped):
+            pass
+
+        def replace(kind):
+            def change(i, *_):
+                if i < 2:
+                    Helped.helper = lambda self, h: h
+                    if "helper" in vars(Derived):
+                        del Derived.helper
+                else:
+                    kind.helper = lambda self, h: h * 2
+
+            return change
+
+        for kind in (Helped, Derived):
+            with self.subTest(kind=kind.__name__):
+                self.expect_pytorchs(replace(kind), make=lambda: Derived(6, 3))
+
     def test_what_a_modules_containers_hold(self):
         def contents(name, made, read, write):
             def make():

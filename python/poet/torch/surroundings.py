@@ -143,6 +143,7 @@ class Surroundings:
             if kind is not owner and name in getattr(owner, "__dict__", ()):  # which is what is called instead
                 continue
             if method is not None and not self._has_seen(method, owner):
+                self._watch_method(kind, name)
                 read = self._read(method)
                 # A module's own attributes are watched already (module_state.py), not what they have.
                 if isinstance(owner, torch.nn.Module):
@@ -154,6 +155,14 @@ class Surroundings:
                     self._read_methods(owner, read)
                 else:
                     self._follow([owner], read)
+
+    def _watch_method(self, kind: type, name: str) -> None:
+        """Watches which function a class of the user's has by that name, or one that it derives from."""
+        for each in kind.__mro__:
+            if not is_foreign_class(each) and not is_of_package(getattr(sys.modules.get(each.__module__), "__file__", None)):
+                self._places.setdefault((id(each), name), vars(each))
+            if name in vars(each):
+                break
 
     def _read(self, function: types.FunctionType) -> frozenset[str]:
         """Follows what a function reads, and what it decorates. Returns the names of attributes in their code."""
