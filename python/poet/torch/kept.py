@@ -33,14 +33,22 @@ class Kept:
             entry = self._entries[i]
             program = entry.compiled.program
             if entry.key == key and all(guard.holds(batch) for guard in program.guards) and has_owners(entry.owners, program.constants):
-                self._entries.append(self._entries.pop(i))
+                if entry is not self._entries[-1]:
+                    self._let_go_of_others()
+                    self._entries.append(self._entries.pop(i))
                 return entry.compiled
         return None
 
     def add(self, entry: Entry) -> None:
         if len(self._entries) == MOST:
             del self._entries[0]
+        self._let_go_of_others()
         self._entries.append(entry)
+
+    def _let_go_of_others(self) -> None:
+        """Only the latest step holds what others own: their tensors may have other memory when an older one runs again."""
+        for entry in self._entries[-1:]:
+            entry.owners.let_go(entry.compiled.program.constants)
 
     def saved(self) -> list[Saved]:
         """All of them as a file has them."""

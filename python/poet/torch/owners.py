@@ -9,50 +9,80 @@ from typing import Mapping, Sequence
 import torch
 
 from .tensors import layout_of, storage_address
-from .program import Program
+from .program import Layout, Program
+
+
+@dataclasses.dataclass(frozen=True)
+class Owned:
+    """A constant that is somebody's. `numbers`: of all tensors that have its memory, among those that the step depends on (Dependence.tensors()).
+    `is_shared`: whether the module's or the batch's tensors have it, too."""
+
+    numbers: tuple[int, ...]
+    layout: Layout
+    is_shared: bool
 
 
 @dataclasses.dataclass(frozen=True)
 class Owners:
-    """Numbers are of the tensors that a step depends on (Dependence.tensors()). `of`: for a constant's number, those of all tensors that have its
-    memory. `asked`: tensors outside of the batch that a guard reads, each with its number. `all_known`: every constant but the fresh ones has an owner,
-    and no guard reads such a tensor, so that another process can find them all."""
+    """`of`: constants that are somebody's, by their numbers. `asked`: tensors outside of the batch that a guard reads, each with its number among those
+    that the step depends on. `all_known`: every constant but the fresh ones has an owner, and no guard reads such a tensor, so that another process
+    can find them all."""
 
-    of: Mapping[int, tuple[int, ...]]
+    of: Mapping[int, Owned]
     asked: Sequence[tuple[torch.Tensor, int]]
     all_known: bool
 
     @staticmethod
-    def among(tensors: Sequence[torch.Tensor], program: Program) -> Owners:
-        """Finds them by where they lie. O(tensors + constants)."""
+    def among(tensors: Sequence[torch.Tensor], program: Program, others: Sequence[torch.Tensor]) -> Owners:
+        """Finds them by where they lie. `others`: the module's and the batch's. O(tensors + constants)."""
         numbers: dict[object, tuple[int, ...]] = {}
         for i, tensor in enumerate(tensors):
             if tensor.layout == torch.strided:
                 place = (storage_address(tensor), layout_of(tensor))
                 numbers[place] = (*numbers.get(place, ()), i)
-        somebodys = {i: constant for i, constant in enumerate(program.constants) if constant.numel() and i not in program.fresh}
-        found = {i: numbers.get((storage_address(constant), layout_of(constant)), ()) for i, constant in somebodys.items()}
+        taken = {storage_address(other) for other in others}
+        found = {}
+        lacking = False
+        for i, constant in enumerate(program.constants):
+            if constant.numel() == 0 or i in program.fresh:
+                continue
+            place = (storage_address(constant), layout_of(constant))
+            if place in numbers:
+                found[i] = Owned(numbers[place], layout_of(constant), storage_address(constant) in taken)
+            else:
+                lacking = True
         by_object = {id(tensor): i for i, tensor in enumerate(tensors)}
         read = [tensor for guard in program.guards for tensor in guard.tensors()]
         asked = [(tensor, by_object[id(tensor)]) for tensor in read if id(tensor) in by_object]
-        return Owners({i: mine for i, mine in found.items() if mine}, asked, not read and all(found.values()))
+        return Owners(found, asked, not read and not lacking)
 
     def give(self, constants: list[torch.Tensor], tensors: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
         """Has the constants be what their owners are now. Returns False where another step is needed: owners lie in another way, no longer share
         memory, or do so with `others`, which steps change or read beside them. O(constants)."""
-        now = {i: tensors[numbers[0]].detach() for i, numbers in self.of.items() if tensors[numbers[0]].data_ptr() != constants[i].data_ptr()}
-        for i, numbers in self.of.items():
-            mine = now.get(i, constants[i])
-            if any(tensors[number].data_ptr() != mine.data_ptr() or _form(tensors[number]) != _form(constants[i]) for number in numbers):
+        moved: list[tuple[int, torch.Tensor]] = []
+        for i, owned in self.of.items():
+            owner = tensors[owned.numbers[0]]
+            address = owner.data_ptr()
+            if any(tensors[number].data_ptr() != address or not _lies_as(tensors[number], owned.layout) for number in owned.numbers):
                 return False
-        if now:
+            if address != constants[i].data_ptr():
+                moved.append((i, owner.detach()))
+        if moved:
             taken = {storage_address(other) for other in others}
-            if any(storage_address(each) in taken or layout_of(each) != layout_of(constants[i]) for i, each in now.items()):
+            if any(layout_of(now) != self.of[i].layout or (storage_address(now) in taken) != self.of[i].is_shared for i, now in moved):
                 return False
-        for i, each in now.items():
-            constants[i] = each
+        for i, now in moved:
+            constants[i] = now
         return all(tensors[number] is tensor for tensor, number in self.asked)
 
+    def let_go(self, constants: list[torch.Tensor]) -> None:
+        """Forgets where they were, so that the memory is freed if their owners have other memory by now."""
+        for i in self.of:
+            constants[i] = _NOTHING
 
-def _form(tensor: torch.Tensor) -> tuple[object, ...]:
-    return (tensor.shape, tensor.stride(), tensor.dtype)
+
+_NOTHING = torch.empty(0)
+
+
+def _lies_as(tensor: torch.Tensor, layout: Layout) -> bool:
+    return (tensor.shape, tensor.stride(), tensor.dtype) == (layout.size, layout.stride, layout.dtype)

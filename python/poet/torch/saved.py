@@ -45,9 +45,9 @@ class Saved:
     owners: Optional[Owners]
 
     @staticmethod
-    def of(digest: str, compiled: Compiled, tensors: Sequence[torch.Tensor]) -> Saved:
-        """What is saved of a step that depends on these tensors."""
-        owners = Owners.among(tensors, compiled.program)
+    def of(digest: str, compiled: Compiled, tensors: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> Saved:
+        """What is saved of a step that depends on these tensors; `others`: the module's and the batch's."""
+        owners = Owners.among(tensors, compiled.program, others)
         own = [torch.empty(0) if i in owners.of else constant for i, constant in enumerate(compiled.program.constants)]
         program = dataclasses.replace(compiled.program, constants=own)
         return Saved(digest, program, compiled.result, compiled.copies, owners if owners.all_known else None)
@@ -56,7 +56,7 @@ class Saved:
         """Returns the step, not compared with PyTorch's own. Raises StorageError where there is no room for its pages."""
         assert self.result.plan is not None and self.owners is not None
         owner_of = self.owners.of
-        constants = [tensors[owner_of[i][0]].detach() if i in owner_of else constant for i, constant in enumerate(self.program.constants)]
+        constants = [tensors[owner_of[i].numbers[0]].detach() if i in owner_of else constant for i, constant in enumerate(self.program.constants)]
         code = code_of(self.program, self.result.plan, updates.one_by_one)
         program = dataclasses.replace(self.program, constants=constants)
         return Compiled(program, self.result, code, code.function(), pages_for(how, code), self.copies, device)

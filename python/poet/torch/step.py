@@ -199,16 +199,21 @@ class Step:
             self._depends = Dependence(self._roots, self._ran, self._results, self.optimizer, self._updates, self._device)
             key, held = self._depends.key(repr(spec), leaves)
             self._warn_of(key)
-            owners = Owners.among(self._depends.tensors(held), compiled.program)
-            self._compiled.add(Entry(key, held, compiled, owners, Saved.of(digest, compiled, named)))
+            others = self._others(tensors)
+            owners = Owners.among(self._depends.tensors(held), compiled.program, others)
+            self._compiled.add(Entry(key, held, compiled, owners, Saved.of(digest, compiled, named, others)))
         self._latest = compiled
         return compiled, tensors
 
     def _have_owners(self, owners: Owners, constants: list[torch.Tensor], batch: Sequence[torch.Tensor], held: Sequence[Any]) -> bool:
         if not owners.of and not owners.asked:
             return True
+        return owners.give(constants, self._depends.tensors(held), self._others(batch))
+
+    def _others(self, batch: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The module's tensors and the batch's."""
         named, buffers, _ = self._depends.parameters_of(self.module)
-        return owners.give(constants, self._depends.tensors(held), [*named.values(), *buffers.values(), *batch])
+        return [*named.values(), *buffers.values(), *batch]
 
     def _subject(self, batch: Any) -> Subject:
         tensors = [leaf for leaf in pytree.tree_flatten(batch)[0] if isinstance(leaf, torch.Tensor)]
