@@ -485,6 +485,28 @@ class BetweenSteps(TorchCase):
             warnings.simplefilter("ignore")
             self.expect_pytorchs(change, forward=loop.forward, optimizer=scheduled, compiled=1)
 
+        class Counted(nn.Linear):
+            """Of a layer of PyTorch's, which reads `in_features` (where it is asked) and `weight`."""
+
+            def forward(self, x):
+                return super().forward(x) * self.by
+
+        def note(i, module, _):
+            module.by = 1.0 + i // 2
+            module.seen = module.weight.seen = i
+            module.loss = torch.tensor(float(i))
+
+        self.expect_pytorchs(note, make=lambda: Counted(6, 3), compiled=2)
+
+        class Dropping(nn.Dropout):
+            pass
+
+        def drop(i, module, _):
+            module[1].p = 0.25 + 0.5 * (i // 2)
+            module[1].seen = i
+
+        self.expect_pytorchs(drop, make=lambda: nn.Sequential(nn.Linear(6, 3), Dropping(0.25)), compiled=2)
+
     def test_optimizers_with_what_is_no_state(self):
         """Trying them on copies changes nothing of theirs."""
         self.expect_pytorchs(lambda *_: None, make=lambda: nn.Linear(6, 3, bias=False), optimizer=lambda module: Lookahead(module.parameters()))

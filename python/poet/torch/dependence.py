@@ -70,8 +70,8 @@ class Dependence:
         self._updates = updates
         self._device = device
         self._around = Surroundings(roots, ran)
-        read = None if self._around.reads_by_name() else self._around.names
-        self._watched = Watched(self._around.modules, results, read)
+        self._read = None if self._around.reads_by_name() else self._around.names
+        self._watched = Watched(self._around.modules, results, self._read)
         self._named: tuple[int, Any] = (0, None)
 
     def key(self, structure: str, leaves: Sequence[Any]) -> tuple[Key, list[Any]]:
@@ -80,7 +80,7 @@ class Dependence:
         of_tensors: list[Any] = []
         for leaf in leaves:
             if isinstance(leaf, torch.Tensor):
-                read_as = (leaf.is_conj(), leaf.is_neg(), attributes_of_tensor(leaf, of_tensors))
+                read_as = (leaf.is_conj(), leaf.is_neg(), attributes_of_tensor(leaf, self._read, of_tensors))
                 given.append((_like(leaf), read_as) if leaf.layout == torch.strided else None)
                 continue
             plain_leaf = None if isinstance(leaf, (set, frozenset)) else plain_key(leaf)
@@ -90,7 +90,7 @@ class Dependence:
         attributes, objects = self._watched.key()
         named = self._watched.tensors()
         shared = _shared([leaf for leaf in leaves if isinstance(leaf, torch.Tensor)], named)
-        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor), attributes_of_tensor(tensor, of_tensors)) for name, kind, tensor in named])
+        tensors = tuple([(name, kind, _like(tensor), has_hooks(tensor), attributes_of_tensor(tensor, self._read, of_tensors)) for name, kind, tensor in named])
         around, more = self._around.key()
         hooks = tuple([key_of(hook, more) for hooks in _HOOKS_OF_ALL_MODULES for hook in hooks.values()])
         return Key(structure, tuple(given), attributes, tensors, shared, around, _flags(self._device), hooks, _groups(self._optimizer)), [*objects, *more, *of_tensors]

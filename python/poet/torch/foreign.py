@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import sysconfig
 import types
 from typing import Any, Optional
@@ -19,6 +20,11 @@ _PYTHON = os.path.join(sysconfig.get_paths()["stdlib"], "")
 def is_foreign_class(kind: type) -> bool:
     """Whether its objects have nothing of the user's: PyTorch's and numpy's own."""
     return kind.__module__.split(".")[0] in ("torch", "numpy", "builtins")
+
+
+def file_of(kind: type) -> Optional[str]:
+    """The file of the module that has a class."""
+    return getattr(sys.modules.get(kind.__module__), "__file__", None)
 
 
 def is_of_poet(kind: type) -> bool:

@@ -9,7 +9,7 @@ import contextvars
 import hashlib
 import marshal
 import types
-from typing import Any, Optional
+from typing import AbstractSet, Any, Optional
 
 import numpy
 import torch
@@ -67,9 +67,11 @@ def _digest(content: bytes) -> bytes:
     return content if len(content) <= 64 else hashlib.blake2b(content).digest()
 
 
-def attributes_of_tensor(tensor: torch.Tensor, held: list[Any]) -> tuple[Any, ...]:
-    """key_of() the attributes that code has given to a tensor."""
+def attributes_of_tensor(tensor: torch.Tensor, read: Optional[AbstractSet[str]], held: list[Any]) -> tuple[Any, ...]:
+    """key_of() the attributes that code has given to a tensor, of those with the names `read`, if these are known."""
     attributes = vars(tensor)
+    if attributes and read is not None:
+        attributes = {name: each for name, each in attributes.items() if name in read}
     return key_of(attributes, held) if attributes else ()
 
 

@@ -50,7 +50,8 @@ class Ran:
     def _note(self, frame: types.FrameType) -> None:
         code = frame.f_code
         # What PyTorch makes by eval() for a trace is no module's.
-        if is_foreign(code.co_filename) or is_of_package(code.co_filename) or "__name__" not in frame.f_globals:
+        file = code.co_filename if not code.co_filename.startswith("<") else frame.f_globals.get("__file__", code.co_filename)  # of dataclasses, say
+        if is_foreign(file) or is_of_package(file) or "__name__" not in frame.f_globals:
             self._others[id(code)] = code
             return
         self.code[id(code)] = code, frame.f_globals

@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
 
-from .foreign import content_of, is_foreign, is_foreign_class, is_of_package, is_of_poet
+from .foreign import content_of, file_of, is_foreign, is_foreign_class, is_of_package, is_of_poet
 from .keys import key_of, value_of
 from .names import all_names_in, names_in
 from .ran import Ran
@@ -113,7 +113,7 @@ class Surroundings:
             self._follow(list(value.values() if isinstance(value, dict) else value)[:_MOST_FOLLOWED], names)
         elif isinstance(value, type):
             self._watch_class(value, names)
-            if not is_foreign_class(value) and not is_of_package(getattr(sys.modules.get(value.__module__), "__file__", None)):
+            if not is_foreign_class(value) and not is_of_package(file_of(value)):
                 self._read_methods(value, names | _OF_CLASSES)
         elif isinstance(getattr(value, "__wrapped__", None), types.FunctionType):  # of functools.lru_cache
             self._reach(value.__wrapped__, names)
@@ -159,7 +159,7 @@ class Surroundings:
     def _watch_method(self, kind: type, name: str) -> None:
         """Watches which function a class of the user's has by that name, or one that it derives from."""
         for each in kind.__mro__:
-            if not is_foreign_class(each) and not is_of_package(getattr(sys.modules.get(each.__module__), "__file__", None)):
+            if not is_foreign_class(each) and not is_of_package(file_of(each)):
                 self._places.setdefault((id(each), name), vars(each))
             if name in vars(each):
                 break

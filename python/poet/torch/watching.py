@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import contextvars
+import functools
 import operator
 import types
 from typing import AbstractSet, Any, Mapping, Optional, Sequence
@@ -12,8 +13,10 @@ from typing import AbstractSet, Any, Mapping, Optional, Sequence
 import numpy
 import torch
 
+from .foreign import file_of, is_foreign_class, is_of_package
 from .keys import key_of
 from .module_state import OF_RECURRENT
+from .names import all_names_in
 
 _CONTAINERS = (list, tuple, dict, set, collections.deque)
 _OTHERS_WITH_CONTENTS = (numpy.ndarray, array.array, types.MappingProxyType, contextvars.ContextVar)  # that key_of() reads
@@ -47,7 +50,7 @@ class Watched:
         states = [attributes_of(each, self._but, self._read) for each in self._modules]
         self._key = tuple(key for key, _ in states)
         self._held = [each for _, objects in states for each in objects]
-        self._parts = [_Part(part, self._names_but(path, part), self._read) for module in self._modules for path, part in module.named_modules()]
+        self._parts = [_Part(part, self._names_but(path, part)) for module in self._modules for path, part in module.named_modules()]
         self._tensors = [
             (name, kind, tensor)
             for module in self._modules
@@ -56,18 +59,19 @@ class Watched:
         ]
 
     def _names_but(self, path: str, part: torch.nn.Module) -> frozenset[str]:
-        return frozenset(name for name in vars(part) if _full(path, name) in self._but) if self._but else frozenset()
+        """Names of attributes that do not count."""
+        return frozenset(name for name, value in vars(part).items() if not counts(part, name, value, self._read) or _full(path, name) in self._but)
 
 
 class _Part:
     """A module's attributes without those of its parts: the objects, and the contents of lists and dictionaries. O(attributes), in C."""
 
-    def __init__(self, part: torch.nn.Module, but: AbstractSet[str], read: Optional[AbstractSet[str]]) -> None:
+    def __init__(self, part: torch.nn.Module, but: AbstractSet[str]) -> None:
         self._part, self._kind, self._forward, self._but = part, type(part), type(part).forward, but
         tables = (part._modules, part._parameters, part._buffers)
         self._tables = [(table, tuple(table), tuple(table.values())) for table in tables]
         self._attributes = dict(self._own())
-        counting = [each for name, each in self._attributes.items() if counts(name, each, read) and not any(each is table for table in tables)]
+        counting = [each for each in self._attributes.values() if not any(each is table for table in tables)]
         self._empty = [each for each in counting if isinstance(each, _CONTAINERS) and not each]
         full = [each for each in counting if isinstance(each, _OTHERS_WITH_CONTENTS) or (isinstance(each, _CONTAINERS) and each)]
         self._full = [(each, key_of(each, [])) for each in full]
@@ -93,7 +97,7 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str], read: Optional
     their attributes. And the objects that the key names, which must live as long as it does.
 
     `but`: names of attributes that do not count, as steps leave results there. `read`: if they are known, the names of those that the code
-    reads: other lists and dictionaries (what a loop collects in a module) do not count.
+    reads: others do not count (counts()).
     """
     key: list[Any] = []
     held: list[Any] = []
@@ -101,7 +105,7 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str], read: Optional
         key.append((path, type(part), type(part).forward))
         for name, value in vars(part).items():
             kind = type(value)
-            if not counts(name, value, read) or (but and _full(path, name) in but):
+            if not counts(part, name, value, read) or (but and _full(path, name) in but):
                 continue
             if kind in _AT_ONCE:
                 key.append((name, kind, value))
@@ -110,9 +114,23 @@ def attributes_of(module: torch.nn.Module, but: AbstractSet[str], read: Optional
     return tuple(key), held
 
 
-def counts(name: str, value: Any, read: Optional[AbstractSet[str]]) -> bool:
-    """Whether an attribute of a module may matter, if those with the names `read` do: what a loop collects in others does not."""
-    return read is None or type(value) not in (list, dict, set) or name in read or name.startswith("_")
+def counts(part: torch.nn.Module, name: str, value: Any, read: Optional[AbstractSet[str]]) -> bool:
+    """Whether an attribute of a module may matter, if the user's code reads those with the names `read`: what a loop keeps in others, numbers in modules
+    of the user's classes and collections in any, does not."""
+    if read is None or name in read or name.startswith("_"):
+        return True
+    kind: Any = type(part)
+    if is_foreign_class(kind) or is_of_package(file_of(kind)):
+        return type(value) not in (list, dict, set)
+    return name in ("training", "forward") or name in _names_of_libraries(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_of_libraries(kind: Any) -> frozenset[str]:
+    """The names in methods of the classes, but Module, that a user's class derives from and that are not the user's."""
+    bases = [each for each in kind.__mro__ if each not in (torch.nn.Module, object) and (is_foreign_class(each) or is_of_package(file_of(each)))]
+    methods = [each for base in bases for each in vars(base).values() if isinstance(each, types.FunctionType)]
+    return frozenset().union(*(all_names_in(method.__code__) for method in methods))
 
 
 def _full(path: str, name: str) -> str:
