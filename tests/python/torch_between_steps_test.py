@@ -279,6 +279,49 @@ class BetweenSteps(TorchCase):
                     forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
                     self.expect_pytorchs(change, forward=forward, compiled=2)
 
+    def test_what_is_there_only_later(self):
+        """Settings that code asks for by getattr() with a default, hasattr() and `in`, and what comes between an object and its class."""
+        settings = types.SimpleNamespace()
+
+        class Base:
+            by = 1.0
+
+            def scale(self):
+                return self.by
+
+        class Derived(Base):
+            pass
+
+        derived = Derived()
+
+        def tried():
+            try:
+                return settings.by
+            except AttributeError:
+                return 1.0
+
+        def three():
+            return 3.0
+
+        def set_setting(there):
+            vars(settings).update(by=3.0) if there else vars(settings).clear()
+
+        def set_class(there):
+            if there:
+                Derived.by = 3.0
+            elif "by" in vars(Derived):
+                del Derived.by
+
+        def set_object(there):
+            vars(derived).update(scale=three) if there else vars(derived).clear()
+
+        ways = {"getattr": (set_setting, lambda: getattr(settings, "by", 1.0)), "hasattr": (set_setting, lambda: 3.0 if hasattr(settings, "by") else 1.0)}
+        ways.update({"try": (set_setting, tried), "a class": (set_class, lambda: derived.scale()), "an object": (set_object, lambda: derived.scale())})
+        for way, (change, read) in ways.items():
+            with self.subTest(way=way):
+                forward = functools.partial(lambda read, module, batch: of_classes(module, batch) * read(), read)
+                self.expect_pytorchs(lambda i, *_: change(i > 1), forward=forward, compiled=2)
+
     def test_methods_that_are_replaced_in_classes(self):
         class Helped(nn.Linear):
             def helper(self, h):

@@ -45,6 +45,7 @@ class Surroundings:
         self._names_of_user: set[str] = set()  # of those, in code that is no package's
         self._reads: list[Callable[[], Any]] = []  # what is in variables of closures, defaults, arguments of partials and slots
         self._places: dict[tuple[int, str], Mapping[str, Any]] = {}  # by the mapping and the name in it
+        self._absent: set[tuple[int, frozenset[str]]] = set()
         self._seen: dict[Any, Any] = {}  # by (id, how it was reached); the values keep these objects alive, so that no id is used twice
         self._pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset()) for root in roots]
         self._follow_all()
@@ -127,7 +128,7 @@ class Surroundings:
         else:
             own = getattr(value, "__dict__", None)
             read = names | _names_in_methods(type(value), names)
-            self._watch(own or {}, read, names)
+            self._watch({} if own is None else own, read, names)
             self._watch_slots(value, names)
             self._watch_class(type(value), names, own)
             self._reads.append(lambda: type(value))
@@ -197,11 +198,19 @@ class Surroundings:
         return names
 
     def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
-        """Watches those names in the mapping, and those attributes of what is there."""
+        """Watches those names in the mapping, which of them are there, and those attributes of what is there."""
+        absent = frozenset(name for name in names if name not in mapping)
+        self._watch_absent(mapping, absent)
         for name in sorted(names):
             if name in mapping:
                 self._places.setdefault((id(mapping), name), mapping)
                 self._follow([mapping[name]], attributes)
+
+    def _watch_absent(self, mapping: Mapping[str, Any], names: frozenset[str]) -> None:
+        """Watches which of the names come into the mapping later: code may ask whether they are there."""
+        if names and (id(mapping), names) not in self._absent:
+            self._absent.add((id(mapping), names))
+            self._reads.append(functools.partial(_those_in, mapping, names))  # keeps the mapping, so that its number remains its own
 
     def _watch_slots(self, value: Any, names: Iterable[str]) -> None:
         for name in sorted(names):
@@ -213,6 +222,9 @@ class Surroundings:
         """Watches a class's attributes that are no methods, and what an instance may have instead, among its `own`."""
         for each in kind.__mro__:
             attributes = vars(each)
+            if not is_foreign_class(each) and not is_of_package(file_of(each)):
+                absent = frozenset(name for name in names if name not in attributes)
+                self._watch_absent(attributes, absent)
             for name in sorted(names):
                 if name in attributes and _function_of(attributes[name]) is None and not isinstance(attributes[name], _DESCRIPTORS):
                     self._places.setdefault((id(each), name), attributes)
@@ -225,6 +237,10 @@ class Surroundings:
         seen = key in self._seen
         self._seen[key] = (value, how)
         return seen
+
+
+def _those_in(mapping: Mapping[str, Any], names: frozenset[str]) -> list[str]:
+    return sorted(name for name in names if name in mapping)
 
 
 def _function_of(attribute: Any) -> Optional[types.FunctionType]:
