@@ -244,6 +244,7 @@ class BetweenSteps(TorchCase):
 
         scale, read = Scale(), operator.attrgetter("by")
         weak = weakref.ref(scale)
+        records, objects, content = numpy.ones(2, dtype=[("by", "f8"), ("to", "i4")]), numpy.array([1.0, None], dtype=object), bytearray(b"\1")
 
         def imported(h):
             import scales
@@ -266,11 +267,14 @@ class BetweenSteps(TorchCase):
         ways.update({"a long array of numpy's": lambda h: h * float(numbers[0]), "a class of Python's": lambda h: h * own["by"]})
         ways.update({"an object of a class": lambda h: h * Holder.scale.by, "the last of many": lambda h: h * Holder.scales[-1].by})
         ways.update({"a name among several": lambda h: h * sum(getattr(scale, name) for name in ("by",))})
+        ways.update({"records": lambda h: h * float(records["by"][0]), "objects": lambda h: h * objects[0], "bytes": lambda h: h * content[0]})
         ways.update({"a getter": lambda h: h * read(scale), "a weak reference": lambda h: h * weak().by})
 
         def change(i, *_):
             by = 1.0 + i // 2
             own["by"] = module.by = package.scales.by = Holder.scale.by = Holder.scales[-1].by = scale.by = names["by"] = of_array[0] = long[0] = numbers[0] = by
+            records["by"][0] = objects[0] = by
+            content[0] = int(by)
             of_context.set(by)
 
         with mock.patch.dict(sys.modules, {"scales": module, "package": package, "package.scales": package.scales}):
@@ -278,6 +282,19 @@ class BetweenSteps(TorchCase):
                 with self.subTest(way=way):
                     forward = functools.partial(lambda function, module, batch: F.cross_entropy(function(module(batch[0])), batch[1]), function)
                     self.expect_pytorchs(change, forward=forward, compiled=2)
+
+    def test_code_that_is_replaced_in_a_function(self):
+        """As notebooks do with what has been edited (autoreload)."""
+
+        def scale(h):
+            return h
+
+        def edited(h):
+            return h * 2
+
+        first, second = scale.__code__, edited.__code__
+        change = lambda i, *_: setattr(scale, "__code__", first if i < 2 else second)  # noqa: E731
+        self.expect_pytorchs(change, forward=lambda module, batch: F.cross_entropy(scale(module(batch[0])), batch[1]), compiled=2)
 
     def test_what_is_there_only_later(self):
         """Settings that code asks for by getattr() with a default, hasattr() and `in`, and what comes between an object and its class."""

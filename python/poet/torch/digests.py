@@ -41,6 +41,8 @@ def said_of(thing: Any, depth: int = 0) -> Any:
         return ("tensor", tuple(thing.shape), thing.stride(), str(thing.dtype), content_digest(thing))
     if isinstance(thing, numpy.ndarray) and not numpy.dtype(thing.dtype).hasobject:
         return ("array", thing.shape, str(thing.dtype), hashlib.blake2b(thing.tobytes()).hexdigest())
+    if isinstance(thing, types.CodeType):
+        return code_digest(thing)
     parts = _parts_of(thing)
     if parts is not None and depth < _DEEPEST:
         own = code_digest(thing.__code__) if isinstance(thing, types.FunctionType) else type(thing).__qualname__

@@ -43,8 +43,12 @@ def key_of(value: Any, held: list[Any], depth: int = 0) -> tuple[Any, ...]:
     held.append(value)
     if isinstance(value, array.array) and len(value) * value.itemsize <= _MOST_BYTES:
         return (kind, value.typecode, _digest(value.tobytes()))
-    if isinstance(value, numpy.ndarray) and value.nbytes <= _MOST_BYTES and numpy.dtype(value.dtype).kind in "biufcSU":  # not of objects
+    if isinstance(value, bytearray) and len(value) <= _MOST_BYTES:
+        return (kind, _digest(bytes(value)))
+    if isinstance(value, numpy.ndarray) and value.nbytes <= _MOST_BYTES and not numpy.dtype(value.dtype).hasobject:
         return (kind, value.shape, str(value.dtype), _digest(value.tobytes()))
+    if isinstance(value, numpy.ndarray) and value.size <= _MOST_COMPARED and depth <= _DEEPEST:
+        return (kind, value.shape, key_of(value.tolist(), held, depth + 1))
     return (kind, id(value))
 
 

@@ -171,6 +171,8 @@ class Surroundings:
         more = self._read(decorated) if isinstance(decorated, types.FunctionType) else frozenset()
         if is_foreign(function.__code__.co_filename):
             return more
+        if not is_of_package(function.__code__.co_filename) and not self._has_seen(function, self._reads):
+            self._reads.append(functools.partial(getattr, function, "__code__"))  # which notebooks replace (autoreload)
         names = self._read_code(function.__code__, function.__globals__)
         for cell in function.__closure__ or ():
             if not self._has_seen(cell, None):

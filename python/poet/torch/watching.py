@@ -19,7 +19,7 @@ from .module_state import OF_RECURRENT
 from .names import all_names_in
 
 _CONTAINERS = (list, tuple, dict, set, collections.deque)
-_OTHERS_WITH_CONTENTS = (numpy.ndarray, array.array, types.MappingProxyType, contextvars.ContextVar)  # that key_of() reads
+_OTHERS_WITH_CONTENTS = (numpy.ndarray, array.array, bytearray, types.MappingProxyType, contextvars.ContextVar)  # that key_of() reads
 _TABLES = {"_parameters", "_buffers", "_modules", *OF_RECURRENT}
 _AT_ONCE = {bool, int, str, type(None)}  # in every step
 
