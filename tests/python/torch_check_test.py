@@ -154,6 +154,12 @@ class Check(TorchCase):
         with self.assertRaisesRegex(poet.torch.CaptureError, "^module: does something else each time: "):
             compile_step()
 
+    def test_tensors_can_be_resized_afterwards(self):
+        module = nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3))
+        self.compiled(module, (torch.randn(4, 6), torch.randint(0, 3, (4,))))
+        module[1].running_mean.resize_(8)
+        self.assertEqual(module[1].running_mean.shape, (8,))
+
     def test_progress_tells_of_what_is_before_the_search(self):
         seen = []
         self.compiled(Branches(), images(), progress=lambda phase, incumbent, *_: seen.append((phase, incumbent)) or incumbent is None)
