@@ -202,17 +202,17 @@ class Surroundings:
     def _watch(self, mapping: Mapping[str, Any], names: Iterable[str], attributes: frozenset[str]) -> None:
         """Watches those names in the mapping, which of them are there, and those attributes of what is there."""
         absent = frozenset(name for name in names if name not in mapping)
-        self._watch_absent(mapping, absent)
+        self._watch_absent(mapping, mapping, absent)
         for name in sorted(names):
             if name in mapping:
                 self._places.setdefault((id(mapping), name), mapping)
                 self._follow([mapping[name]], attributes)
 
-    def _watch_absent(self, mapping: Mapping[str, Any], names: frozenset[str]) -> None:
-        """Watches which of the names come into the mapping later: code may ask whether they are there."""
-        if names and (id(mapping), names) not in self._absent:
-            self._absent.add((id(mapping), names))
-            self._reads.append(functools.partial(_those_in, mapping, names))  # keeps the mapping, so that its number remains its own
+    def _watch_absent(self, owner: Any, mapping: Mapping[str, Any], names: frozenset[str]) -> None:
+        """Watches which of the names come into the mapping later, once for each owner: code may ask whether they are there."""
+        if names and (id(owner), names) not in self._absent:
+            self._absent.add((id(owner), names))
+            self._reads.append(functools.partial(_those_in, mapping, names))  # keeps the owner, so that its number remains its own
 
     def _watch_slots(self, value: Any, names: Iterable[str]) -> None:
         for name in sorted(names):
@@ -226,7 +226,7 @@ class Surroundings:
             attributes = vars(each)
             if not is_foreign_class(each) and not is_of_package(file_of(each)):
                 absent = frozenset(name for name in names if name not in attributes)
-                self._watch_absent(attributes, absent)
+                self._watch_absent(each, attributes, absent)
             for name in sorted(names):
                 if name in attributes and _function_of(attributes[name]) is None and not isinstance(attributes[name], _DESCRIPTORS):
                     self._places.setdefault((id(each), name), attributes)
